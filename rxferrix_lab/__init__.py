@@ -1,0 +1,39 @@
+"""Durable scheduled work in one DuckDB file, exactly once and in plain sight.
+
+Importing the package loads neither panel nor pandas; what needs them loads when it is first used.
+"""
+
+import sys
+from typing import TYPE_CHECKING
+
+if sys.platform not in ("linux", "darwin"):
+    raise ImportError(
+        f"rxferrix_lab runs on Linux and macOS, not on {sys.platform}: its file lock needs flock; "
+        "on Windows use WSL"
+    )
+
+from rxferrix_lab import errors
+from rxferrix_lab.app.app import RxFerrix
+from rxferrix_lab.app.contexts import ActionCtx, MutationCtx, QueryCtx, SyncActionCtx
+from rxferrix_lab.app.database import Database
+from rxferrix_lab.app.functions import Action, Mutation, Query, Schedulable
+from rxferrix_lab.app.job_handle import JobHandle
+from rxferrix_lab.app.scheduling import (
+    Pool,
+    Scheduler,
+    SyncPool,
+    SyncScheduler,
+    TransactionalPool,
+    TransactionalScheduler,
+)
+from rxferrix_lab.domain.backoff import Backoff
+from rxferrix_lab.domain.cron import CronSchedule
+from rxferrix_lab.domain.job import Job, JobId, JobState
+from rxferrix_lab.domain.occurrence import Occurrence
+from rxferrix_lab.domain.outcome import Canceled, Failed, JobError, Succeeded, WorkResult
+from rxferrix_lab.domain.workpool import Workpool
+from rxferrix_lab.engine.cancellation import PoolCancellation
+from rxferrix_lab.engine.clock import Clock, SystemClock, VirtualClock
+from rxferrix_lab.engine.program import Identity
+from rxferrix_lab.storage.rows import Rows
+from rxferrix_lab.testing import TestApp

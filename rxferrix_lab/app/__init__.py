@@ -1,0 +1,1 @@
+"""What a user writes with: functions, contexts, scheduling, and the app itself."""

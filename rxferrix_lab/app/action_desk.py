@@ -1,0 +1,120 @@
+"""The running action's side of its context: calls, schedules, waits, and refuses after a request to stop."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import anyio.from_thread
+import anyio.lowlevel
+
+from rxferrix_lab.engine.waiting import waiting_on_clock
+from rxferrix_lab.errors import NotRunningError
+
+if TYPE_CHECKING:
+    from datetime import datetime, timedelta
+
+    from rxferrix_lab.app.functions import Action, Mutation, Query
+    from rxferrix_lab.app.registry import Registry
+    from rxferrix_lab.app.runtime import Runtime
+    from rxferrix_lab.app.scheduling import Desk
+    from rxferrix_lab.engine.attempt import Attempt
+
+T = TypeVar("T")
+Arguments = tuple[Any, ...]  # checked by the function's signature
+Keywords = dict[str, Any]
+
+
+class ActionDesk:
+    """One attempt of an action. Made on the engine's loop, inside the attempt's task."""
+
+    def __init__(self, runtime: Runtime, attempt: Attempt) -> None:
+        self._runtime = runtime
+        self.attempt = attempt
+        self.registry: Registry = runtime.registry
+        self._token = anyio.lowlevel.current_token()
+
+    def now(self) -> datetime:
+        """The present instant."""
+        return self._runtime.engine.clock.now()
+
+    def check(self, *, cancels: bool = False) -> None:
+        """Refuse what starts something new after a request to stop; cancelling stays allowed.
+
+        Raises:
+            ActionCanceled: contract 4.3.
+        """
+        if not cancels:
+            self.attempt.refuse_after_request(self.now())
+
+    def tell_progress(self, progress: str) -> None:
+        """Keep the last progress, and let the screens know."""
+        self.attempt.progress = progress
+        self._runtime.engine.vitals.note_progress()
+
+    # --- calls ----------------------------------------------------------------------------------
+    async def run_query(self, fn: Query[..., T], args: Arguments, kwargs: Keywords) -> T:
+        """Run a query."""
+        return await self._runtime.run_query(fn, args, kwargs, self.attempt.execution)
+
+    async def run_mutation(self, fn: Mutation[..., T], args: Arguments, kwargs: Keywords) -> T:
+        """Run a mutation, unless the action was asked to stop."""
+        self.check()
+        return await self._runtime.run_mutation(fn, args, kwargs, self.attempt.execution)
+
+    async def run_action(self, fn: Action[..., T], args: Arguments, kwargs: Keywords) -> T:
+        """Run another action inside this attempt, unless it was asked to stop."""
+        self.check()
+        return await self._runtime.run_inner_action(fn, args, kwargs, self.attempt)
+
+    async def handed_in(self, body: Callable[[Desk], T], *, cancels: bool = False) -> T:
+        """Run a scheduling body in a transaction of its own."""
+        self.check(cancels=cancels)
+        return await self._runtime.schedule(body, self.attempt.execution)
+
+    def hand_in(self, body: Callable[[Desk], T], *, cancels: bool = False) -> T:
+        """The same, from the action's thread."""
+        return self.from_thread(lambda: self.handed_in(body, cancels=cancels))
+
+    # --- waiting --------------------------------------------------------------------------------
+    async def sleep(self, duration: timedelta) -> None:
+        """Wait on the app's clock."""
+        clock = self._runtime.engine.clock
+        try:
+            await clock.sleep_until(clock.now() + duration)
+        finally:
+            self._touch()
+
+    async def until_asked(self) -> None:
+        """Return once the attempt is asked to stop."""
+        try:
+            with waiting_on_clock(self._runtime.engine.clock):
+                await self.attempt.until_asked()
+        finally:
+            self._touch()
+
+    def _touch(self) -> None:
+        """The attempt goes on: a stepper must wait for it again."""
+        if not self.attempt.has_ended:
+            self._runtime.engine.attempts.touched.add(self.attempt)
+
+    def from_thread(self, work: Callable[[], Awaitable[T]], *, on_clock: bool = False) -> T:
+        """Run a coroutine on the engine's loop from the action's thread, and wait for it.
+
+        Raises:
+            NotRunningError: if the engine's loop has ended.
+        """
+
+        async def counted() -> T:
+            if not on_clock:
+                return await work()
+            self.attempt.calls_waiting_on_clock += 1
+            try:
+                return await work()
+            finally:
+                self.attempt.calls_waiting_on_clock -= 1
+
+        try:
+            return anyio.from_thread.run(counted, token=self._token)
+        except anyio.RunFinishedError:
+            raise NotRunningError("the app has stopped while the action ran") from None

@@ -1,0 +1,125 @@
+"""Three ways to run an engine: in a thread of its own, inside somebody's loop, or as a service."""
+
+import atexit
+import signal
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from weakref import WeakMethod
+
+import anyio
+
+from rxferrix_lab.app.runtime import Runtime
+from rxferrix_lab.errors import NotRunningError
+
+
+class Host:
+    """Runs one runtime at a time. The store is opened before anything else and closed last."""
+
+    def __init__(self) -> None:
+        self.runtime: Runtime | None = None
+        self._thread: threading.Thread | None = None
+        self._failure: BaseException | None = None
+        self._is_watching_exit = False
+
+    @property
+    def is_running(self) -> bool:
+        """Whether calls are answered."""
+        return self.runtime is not None
+
+    def running(self) -> Runtime:
+        """The runtime.
+
+        Raises:
+            NotRunningError: before the start and after the stop.
+        """
+        if self.runtime is None:
+            raise NotRunningError
+        return self.runtime
+
+    # --- a thread of its own --------------------------------------------------------------------
+    def start(self, runtime: Runtime) -> None:
+        """Run in a thread with a loop of its own; returns once the engine takes work.
+
+        Raises:
+            DatabaseInUseError, StoreUnavailableError: if the database cannot be had.
+        """
+        runtime.engine.store.open()
+        started = threading.Event()
+        self._failure = None
+        self._thread = threading.Thread(
+            target=self._run_thread, args=(runtime, started), name="rxferrix-engine", daemon=True
+        )
+        self._thread.start()
+        started.wait()
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            self._thread.join()
+            raise failure
+        if not self._is_watching_exit:
+            # An interpreter that ends must not leave the file locked by a dying thread.
+            atexit.register(_stop_if_alive, WeakMethod(self.stop))
+            self._is_watching_exit = True
+
+    def _run_thread(self, runtime: Runtime, started: threading.Event) -> None:
+        def is_up() -> None:
+            self.runtime = runtime
+            started.set()
+
+        try:
+            anyio.run(runtime.engine.serve, is_up)
+        except BaseException as error:  # noqa: BLE001  # handed to whoever started the thread
+            self._failure = error
+        finally:
+            self._end(runtime)
+            started.set()
+
+    def stop(self) -> None:
+        """Stop cleanly and wait until it is done. Harmless when stopped."""
+        runtime, thread = self.runtime, self._thread
+        if runtime is None:
+            return
+        runtime.engine.request_stop()
+        if thread is not None and thread is not threading.current_thread():
+            thread.join()
+            self._thread = None
+
+    def _end(self, runtime: Runtime) -> None:
+        self.runtime = None
+        runtime.close()
+        runtime.engine.store.close()
+
+    # --- inside a loop --------------------------------------------------------------------------
+    @asynccontextmanager
+    async def inside(self, runtime: Runtime) -> AsyncIterator[None]:
+        """Run in the current event loop for the length of the block."""
+        runtime.engine.store.open()
+        try:
+            async with anyio.create_task_group() as tasks:
+                started = anyio.Event()
+                tasks.start_soon(runtime.engine.serve, started.set, name="rxferrix engine")
+                await started.wait()
+                self.runtime = runtime
+                try:
+                    yield
+                finally:
+                    runtime.engine.request_stop()
+        finally:
+            self._end(runtime)
+
+    # --- a service ------------------------------------------------------------------------------
+    def run(self, runtime: Runtime) -> None:
+        """Run until SIGINT or SIGTERM, then stop cleanly."""
+        anyio.run(self._serve, runtime)
+
+    async def _serve(self, runtime: Runtime) -> None:
+        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+            async with self.inside(runtime):
+                async for _ in signals:
+                    return
+
+
+def _stop_if_alive(stop: "WeakMethod[object]") -> None:
+    alive = stop()
+    if callable(alive):
+        alive()

@@ -1,0 +1,165 @@
+"""Reading an app: jobs, frames, waiting for an end, and following a query."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
+
+import anyio
+
+from rxferrix_lab.app.completions import work_result
+from rxferrix_lab.domain.job import Job, JobId, JobRecord, JobState, job_of
+from rxferrix_lab.domain.outcome import WorkResult
+from rxferrix_lab.engine.loop import Loop, result_of
+from rxferrix_lab.engine.waiting import waiting_on_clock
+from rxferrix_lab.errors import UnknownJobError
+from rxferrix_lab.storage.job_search import JobSearch
+from rxferrix_lab.storage.rows import Rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from rxferrix_lab.app.functions import Query
+    from rxferrix_lab.app.runtime import Runtime
+    from rxferrix_lab.engine.program import Execution
+    from rxferrix_lab.engine.writer import Change
+
+T = TypeVar("T")
+STATES: tuple[JobState, ...] = get_args(JobState)
+
+
+class Reading:
+    """What can be read of a running app. Nothing here changes anything."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+
+    def record(self, job: JobId) -> JobRecord:
+        """The stored row of a job.
+
+        Raises:
+            UnknownJobError: if there is none.
+        """
+
+        def look() -> JobRecord | None:
+            with self._runtime.engine.store.snapshot() as snapshot:
+                return snapshot.job(job)
+
+        found = self._runtime.read_soon(look).result()
+        if found is None:
+            raise UnknownJobError(job)
+        return found
+
+    def job(self, job: JobId) -> Job:
+        """One job.
+
+        Raises:
+            UnknownJobError: if there is none.
+        """
+        return job_of(self.record(job))
+
+    def jobs(
+        self,
+        state: JobState | Sequence[JobState] | None,
+        function: str | None,
+        pool: str | None,
+        cron: str | None,
+        limit: int,
+    ) -> pd.DataFrame:
+        """The newest jobs that match, newest first, one column for each field of `Job`.
+
+        Raises:
+            ValueError: for an unknown state or a limit below 1.
+        """
+        search = JobSearch(_states(state), function, pool, cron)
+        if limit < 1:
+            raise ValueError(f"limit is 1 or more, not {limit}")
+
+        def look() -> list[JobRecord]:
+            with self._runtime.engine.store.snapshot() as snapshot:
+                return snapshot.find_jobs(search, limit)
+
+        return _frame(self._runtime.read_soon(look).result())
+
+    def sql(self, query: str, params: Mapping[str, object]) -> Rows:
+        """The rows of a statement that reads."""
+
+        def look() -> Rows:
+            with self._runtime.engine.store.snapshot() as snapshot:
+                return snapshot.sql(query, params)
+
+        return self._runtime.read_soon(look).result()
+
+    async def wait(self, job: JobId) -> WorkResult[Any]:
+        """How the job ended, once it has.
+
+        Raises:
+            UnknownJobError: if there is none.
+        """
+        engine = self._runtime.engine
+        ended = engine.when_ended(job)
+        record = self.record(job)
+        if not record.is_finished:
+            with waiting_on_clock(engine.clock):
+                record = await result_of(ended)
+        return work_result(record, self._runtime.registry)
+
+    async def subscribe(
+        self, fn: Query[..., T], args: tuple[Any, ...], kwargs: Mapping[str, Any], caller: Execution
+    ) -> AsyncIterator[T]:
+        """The query's result now and after each commit that changed a table it read."""
+        news = _News(Loop())
+        stop = self._runtime.engine.feed.listen(news.hear)
+        try:
+            while True:
+                news.clear()
+                tables: set[str] = set()
+                value = await self._runtime.query_with_tables(fn, args, kwargs, caller, tables)
+                yield value
+                with waiting_on_clock(self._runtime.engine.clock):
+                    await news.until_changed(tables)
+        finally:
+            stop()
+
+
+class _News:
+    """Collects which tables changed. `hear` is called on the writer's thread, the rest on the loop."""
+
+    def __init__(self, loop: Loop) -> None:
+        self._loop = loop
+        self._changed: set[str] = set()
+        self._heard = anyio.Event()
+
+    def hear(self, change: Change) -> None:
+        self._loop.post(lambda: self._take(change))
+
+    def _take(self, change: Change) -> None:
+        self._changed |= change.tables
+        self._heard.set()
+
+    def clear(self) -> None:
+        self._changed.clear()
+
+    async def until_changed(self, tables: set[str]) -> None:
+        while not (self._changed & tables or "*" in self._changed):
+            self._heard = anyio.Event()
+            await self._heard.wait()
+
+
+def _states(state: JobState | Sequence[JobState] | None) -> tuple[JobState, ...] | None:
+    if state is None:
+        return None
+    states: tuple[JobState, ...] = (state,) if isinstance(state, str) else tuple(state)
+    for name in states:
+        if name not in STATES:
+            raise ValueError(f'"{name}" is not a state; the states are {", ".join(STATES)}')
+    return states
+
+
+def _frame(records: list[JobRecord]) -> pd.DataFrame:
+    import pandas as pd  # noqa: PLC0415  # importing the package must not load pandas
+
+    columns = list(Job.__dataclass_fields__)
+    jobs = [job_of(record) for record in records]
+    rows = [[getattr(job, column) for column in columns] for job in jobs]
+    return pd.DataFrame.from_records(rows, columns=columns)

@@ -1,0 +1,253 @@
+"""A registry at work: one engine, and the ways to call functions through it.
+
+The engine's view of the program (`engine.program.Program`), and the app's view of the engine. Checks
+arguments and permissions; writes no SQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from itertools import count
+from typing import Any, TypeVar
+
+import anyio.lowlevel
+
+from rxferrix_lab.app.completions import completion_args
+from rxferrix_lab.app.contexts import QueryCtx
+from rxferrix_lab.app.functions import Action, Mutation, Query, Registered
+from rxferrix_lab.app.mutation_desk import MutationDesk
+from rxferrix_lab.app.registry import Registry
+from rxferrix_lab.app.runners import ActionRunner, MutationRunner
+from rxferrix_lab.app.scheduling import Desk
+from rxferrix_lab.domain.cron_record import DeclaredCron
+from rxferrix_lab.domain.job import JobRecord
+from rxferrix_lab.domain.workpool import Workpool
+from rxferrix_lab.engine.attempt import Attempt
+from rxferrix_lab.engine.clock import Clock
+from rxferrix_lab.engine.engine import Engine, Options, completing
+from rxferrix_lab.engine.loop import result_of
+from rxferrix_lab.engine.program import Execution, Identity
+from rxferrix_lab.errors import BlockingCallError, PermissionDeniedError
+from rxferrix_lab.storage.store import Store
+from rxferrix_lab.storage.transaction import Transaction
+
+T = TypeVar("T")
+F = TypeVar("F", bound=Registered[..., Any])
+Args = tuple[Any, ...]  # checked by the function's signature
+Kwargs = Mapping[str, Any]
+READERS = 4
+
+
+class Runtime:
+    """One engine with the functions that it runs."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        store: Store,
+        clock: Clock,
+        options: Options,
+        *,
+        is_inline: bool = False,
+    ) -> None:
+        self.registry = registry
+        self.engine = Engine(store, clock, self, options)
+        self._readers = (
+            None if is_inline else ThreadPoolExecutor(READERS, thread_name_prefix="rxferrix-reader")
+        )
+        self._calls = count(1)
+
+    def close(self) -> None:
+        """Give the readers' threads back."""
+        if self._readers is not None:
+            self._readers.shutdown(wait=False, cancel_futures=True)
+
+    # --- the engine's view ----------------------------------------------------------------------
+    @property
+    def is_interactive(self) -> bool:
+        """Whether cells may declare more later."""
+        return self.registry.is_interactive
+
+    @property
+    def crons(self) -> Mapping[str, DeclaredCron]:
+        """The declared crons and intervals."""
+        return self.registry.crons
+
+    @property
+    def pools(self) -> Mapping[str, Workpool]:
+        """The declared pools."""
+        return self.registry.pools
+
+    @property
+    def tables(self) -> Mapping[str, str]:
+        """The declared tables: name to columns."""
+        return self.registry.tables
+
+    def mutation(self, name: str) -> MutationRunner | None:
+        """The mutation of that name, if there is one."""
+        found = self.registry.functions.get(name)
+        return MutationRunner(found, self) if isinstance(found, Mutation) else None
+
+    def action(self, name: str) -> ActionRunner | None:
+        """The action of that name, if there is one."""
+        found = self.registry.functions.get(name)
+        return ActionRunner(found, self) if isinstance(found, Action) else None
+
+    def completion_args(self, job: JobRecord) -> str:
+        """The arguments of a job's `on_complete` mutation, as JSON."""
+        return completion_args(job)
+
+    def refuse_inside_mutation(self, verb: str) -> None:
+        """Refuse what would wait for the transaction that is asking.
+
+        Raises:
+            BlockingCallError: inside a mutation.
+        """
+        if self.engine.is_in_mutation():
+            raise BlockingCallError(verb)
+
+    # --- calls ----------------------------------------------------------------------------------
+    def execution(self, function: str, identity: Identity | None) -> Execution:
+        """An execution that a user or the program itself asks for."""
+        return Execution(
+            function,
+            self.engine.clock.now(),
+            f"{self.engine.options.seed}:call:{next(self._calls)}",
+            "program" if identity is None else "user",
+            identity,
+        )
+
+    async def run_query(
+        self, fn: Query[..., T], args: Args, kwargs: Kwargs, caller: Execution
+    ) -> T:
+        """Run a query in a snapshot of its own and return its result."""
+        look = self._query(fn, args, kwargs, caller)
+        if self._readers is None:
+            await anyio.lowlevel.checkpoint()
+            return look()
+        return await result_of(self._readers.submit(look))
+
+    async def query_with_tables(
+        self, fn: Query[..., T], args: Args, kwargs: Kwargs, caller: Execution, tables: set[str]
+    ) -> T:
+        """Run a query; adds the tables that it read, in lower case, to `tables`."""
+
+        def look() -> T:
+            return self.query_noting(fn, args, kwargs, caller, tables)
+
+        if self._readers is None:
+            await anyio.lowlevel.checkpoint()
+            return look()
+        return await result_of(self._readers.submit(look))
+
+    def query_soon(
+        self, fn: Query[..., T], args: Args, kwargs: Kwargs, caller: Execution
+    ) -> Future[T]:
+        """Run a query on a reader's thread."""
+        look = self._query(fn, args, kwargs, caller)
+        if self._readers is None:
+            return _done(look)
+        return self._readers.submit(look)
+
+    def read_soon(self, look: Callable[[], T]) -> Future[T]:
+        """Run something that reads on a reader's thread, where Ctrl-C does not interrupt it."""
+        return _done(look) if self._readers is None else self._readers.submit(look)
+
+    def _query(
+        self, fn: Query[..., T], args: Args, kwargs: Kwargs, caller: Execution
+    ) -> Callable[[], T]:
+        return lambda: self.query_noting(fn, args, kwargs, caller, None)
+
+    def query_noting(
+        self,
+        fn: Query[..., T],
+        args: Args,
+        kwargs: Kwargs,
+        caller: Execution,
+        tables: set[str] | None,
+    ) -> T:
+        """Run a query here and now; adds the tables that it read to `tables`."""
+        signature = fn.signature
+        given, named = signature.call_arguments(signature.encode(args, kwargs))
+        execution = replace(caller, function=fn.name, now=self.engine.clock.now())
+        with self.engine.store.snapshot() as snapshot:
+            snapshot.is_noting = tables is not None
+            result = fn.function(QueryCtx(execution, snapshot), *given, **named)
+        if tables is not None:
+            tables |= snapshot.tables
+        return signature.decode_result(signature.encode_result(result))  # type: ignore[return-value]
+
+    def mutation_soon(
+        self, fn: Mutation[..., T], args: Args, kwargs: Kwargs, caller: Execution
+    ) -> Future[str]:
+        """Hand a mutation in; the future has its result as JSON once it has committed."""
+        runner = MutationRunner(fn, self)
+        arguments = runner.prepare(fn.signature.encode(args, kwargs))
+        execution = replace(caller, function=fn.name, job=caller.job)
+        future: Future[str] = Future()
+        request = self.engine.mutations.of_call(
+            runner, execution, arguments, completing(future)
+        )
+        self.engine.submit(request)
+        return future
+
+    async def run_mutation(
+        self, fn: Mutation[..., T], args: Args, kwargs: Kwargs, caller: Execution
+    ) -> T:
+        """Run a mutation and return its result once it has committed."""
+        encoded = await result_of(self.mutation_soon(fn, args, kwargs, caller))
+        return fn.signature.decode_result(encoded)  # type: ignore[return-value]
+
+    async def run_action(
+        self, fn: Action[..., T], args: Args, kwargs: Kwargs, caller: Execution
+    ) -> T:
+        """Run an action in this task, on the engine's loop, and return its result."""
+        runner = ActionRunner(fn, self)
+        arguments = runner.prepare(fn.signature.encode(args, kwargs))
+        attempts = self.engine.attempts
+        attempt = attempts.new(replace(caller, function=fn.name), runner, None)
+        encoded = await attempts.run_called(attempt, runner, arguments)
+        return fn.signature.decode_result(encoded)  # type: ignore[return-value]
+
+    async def run_inner_action(
+        self, fn: Action[..., T], args: Args, kwargs: Kwargs, outer: Attempt
+    ) -> T:
+        """Run an action inside another one's attempt: what stops the outer one stops it."""
+        runner = ActionRunner(fn, self)
+        arguments = runner.prepare(fn.signature.encode(args, kwargs))
+        encoded = await self.engine.attempts.run_inner(outer, fn.name, runner, arguments)
+        return fn.signature.decode_result(encoded)  # type: ignore[return-value]
+
+    async def schedule(self, body: Callable[[Desk], T], caller: Execution) -> T:
+        """Run a scheduling body in a transaction of its own."""
+        return await result_of(self.schedule_soon(body, caller))
+
+    def schedule_soon(self, body: Callable[[Desk], T], caller: Execution) -> Future[T]:
+        """Hand a scheduling body in."""
+
+        def whole(transaction: Transaction) -> T:
+            execution = replace(caller, now=self.engine.clock.now())
+            return body(MutationDesk(transaction, execution, self.registry, self))
+
+        return self.engine.transact_soon(whole)
+
+
+def permit(fn: Registered[..., Any], identity: Identity | None) -> None:
+    """Refuse an internal function to a viewer.
+
+    Raises:
+        PermissionDeniedError: contract 1.2.
+    """
+    if fn.is_internal and identity is not None and not identity.admin:
+        raise PermissionDeniedError(identity.subject, f"call {fn.name}, which is internal")
+
+
+def _done(look: Callable[[], T]) -> Future[T]:
+    future: Future[T] = Future()
+    try:
+        future.set_result(look())
+    except BaseException as error:  # noqa: BLE001  # carried by the future to whoever waits
+        future.set_exception(error)
+    return future

@@ -1,0 +1,1 @@
+"""What jobs, schedules and pools are, and the rules they follow; no clock, no I/O, no async."""

@@ -1,0 +1,350 @@
+"""The engine as a whole: its parts wired together, its loop, its start and its stop.
+
+Everything here runs on one event loop; only `_committed`, `submit` and the waiting for jobs are called
+from other threads. Decides no transition and runs no user code itself.
+"""
+
+import threading
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+import anyio
+from anyio.abc import TaskGroup
+
+from rxferrix_lab.domain.job import JobId, JobRecord
+from rxferrix_lab.domain.workpool import PoolRecord, check_parallelism
+from rxferrix_lab.engine import recovery
+from rxferrix_lab.engine.attempts import Attempts
+from rxferrix_lab.engine.clock import Clock, stopwatch_s
+from rxferrix_lab.engine.dispatch import Dispatch, UnknownFunctionPatience
+from rxferrix_lab.engine.feed import Feed
+from rxferrix_lab.engine.lanes import Lanes
+from rxferrix_lab.engine.loop import Loop, result_of
+from rxferrix_lab.engine.mutation_jobs import MutationJobs
+from rxferrix_lab.engine.program import Program
+from rxferrix_lab.engine.retention import Retention
+from rxferrix_lab.engine.ticker import LEAP, Ticker
+from rxferrix_lab.engine.vitals import Vitals
+from rxferrix_lab.engine.writer import Answer, Commit, Request, Writer
+from rxferrix_lab.engine.writer_thread import InlineLine, ThreadLine, WriterLine
+from rxferrix_lab.errors import NotRunningError
+from rxferrix_lab.storage.store import Store
+from rxferrix_lab.storage.transaction import Transaction
+
+LONGEST_WAIT_S = 2.0
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What an app sets of its engine."""
+
+    grace: timedelta = timedelta(seconds=5)
+    keep: timedelta = timedelta(days=7)
+    parallelism: int = 256
+    seed: int = 0
+
+    @classmethod
+    def checked(
+        cls, grace: timedelta, keep: timedelta, parallelism: int, seed: int
+    ) -> "Options":
+        """The options, if they can be meant.
+
+        Raises:
+            ValueError: for a negative grace, a keep period of nothing, or slots outside 1 to 100,000.
+        """
+        if not isinstance(grace, timedelta) or grace < timedelta(0):
+            raise ValueError(f"grace is a timedelta of zero or more, not {grace!r:.60}")
+        if not isinstance(keep, timedelta) or keep <= timedelta(0):
+            raise ValueError(f"keep is a timedelta above zero, not {keep!r:.60}")
+        check_parallelism(parallelism)
+        if parallelism == 0:
+            raise ValueError("parallelism is 1 or more: with 0 no action outside a pool would ever run")
+        return cls(grace, keep, parallelism, seed)
+
+
+class Engine:
+    """One app's scheduler on one event loop."""
+
+    def __init__(self, store: Store, clock: Clock, program: Program, options: Options) -> None:
+        self.store = store
+        self.clock = clock
+        self.program = program
+        self.options = options
+        self.writer = Writer(store, self._committed)
+        self.feed = Feed()
+        self.lanes = Lanes(options.parallelism)
+        patience = UnknownFunctionPatience(program)
+        self.mutations = MutationJobs(program, clock, options.seed, patience)
+        self.attempts = Attempts(program, clock, self.submit, options.grace, options.seed)
+        self.dispatch = Dispatch(
+            self.lanes, self.mutations, self.attempts, program, clock, self.submit, patience
+        )
+        self.ticker = Ticker(program, clock, self.submit)
+        self.retention = Retention(clock, self.submit, options.keep)
+        self.vitals = Vitals()
+        self.pools: Mapping[str, PoolRecord] = {}
+        self.loop: Loop | None = None
+        self._line: WriterLine | None = None
+        self._is_inline = False
+        self._waiting: dict[JobId, list[Future[JobRecord]]] = {}  # guarded by _guard
+        self._guard = threading.Lock()
+        self._wake: anyio.Event | None = None
+        self._must_stop = False
+        self._has_taken_over = False
+
+    # --- starting and stopping ------------------------------------------------------------------
+    async def serve(self, started: Callable[[], object]) -> None:
+        """Run until `stop` is called, then wait for what runs, a grace long."""
+        self.loop = Loop()
+        self._line = ThreadLine(self.writer)
+        try:
+            async with anyio.create_task_group() as tasks:
+                await self._start(tasks)
+                started()
+                await self._keep_going()
+                await self._drain()
+                tasks.cancel_scope.cancel()
+        finally:
+            self.attempts.use(None)
+            self._line.close()
+
+    async def start_inline(self, tasks: TaskGroup) -> None:
+        """Begin without a writer's thread and without a loop: somebody steps the engine."""
+        self.loop = Loop()
+        self._is_inline = True
+        self._line = InlineLine(self.writer)
+        await self._start(tasks)
+
+    async def _start(self, tasks: TaskGroup) -> None:
+        self.attempts.use(tasks)
+        await result_of(self.operate(self._recover))
+
+    def _recover(self, transaction: Transaction) -> None:
+        recovery.recover(transaction, self.program, self.clock.now())
+
+    def reconcile_soon(self) -> "Future[None]":
+        """Take over what was declared since the start; from any thread."""
+        return self.operate(lambda transaction: recovery.create_tables(transaction, self.program))
+
+    def operate(self, body: Callable[[Transaction], T]) -> "Future[T]":
+        """Run a body that changes crons or pools, and take over what it left; from any thread."""
+        future: Future[T] = Future()
+        found: list[recovery.Recovered] = []
+
+        def whole(transaction: Transaction) -> T:
+            value = body(transaction)
+            found[:] = [recovery.reconcile(transaction, self.program, self.clock.now())]
+            return value
+
+        def landed(answer: Answer) -> None:
+            if answer.error is None:
+                self._take_over(found[0])
+
+        self.submit(Request(whole, done=completing(future), landed=landed))
+        return future
+
+    def abandon(self) -> None:
+        """Take nothing more and record nothing more, as after a crash."""
+        self.attempts.use(None)
+        self.dispatch.is_stopped = True
+        if self._line is not None:
+            self._line.close()
+
+    def request_stop(self) -> None:
+        """Begin the clean stop; from any thread."""
+        if self.loop is not None:
+            self.loop.post(self._begin_stop)
+
+    def _begin_stop(self) -> None:
+        self._must_stop = True
+        self.nudge()
+
+    async def _drain(self) -> None:
+        """Claim nothing more, tell what runs, and wait until each has ended or was aborted."""
+        self.dispatch.is_stopped = True
+        self.ticker.is_stopped = True
+        for attempt in self.attempts.running():
+            self.attempts.ask_to_stop(attempt, "stop")
+        while self.attempts.running() or self.dispatch.in_flight:
+            await self._wait(LONGEST_WAIT_S)
+            for attempt in self.attempts.running():
+                self.attempts.ask_to_stop(attempt, "stop")
+
+    # --- the loop -------------------------------------------------------------------------------
+    async def _keep_going(self) -> None:
+        seen, watch_s = self.clock.now(), stopwatch_s()
+        while not self._must_stop:
+            now, now_s = self.clock.now(), stopwatch_s()
+            if abs((now - seen) - timedelta(seconds=now_s - watch_s)) > LEAP:
+                self.retention.wait_after_leap()
+            seen, watch_s = now, now_s
+            self.step(now)
+            await self._wait(self._seconds_to_wait(now))
+
+    def step(self, now: datetime) -> None:
+        """Hand in all that has something to do now."""
+        self.ticker.tick(now)
+        self.dispatch.dispatch(now)
+        self.retention.sweep(now)
+
+    def next_instant(self) -> datetime | None:
+        """When something happens by itself next; None where nothing will."""
+        instants = (
+            self.ticker.next_instant(),
+            self.dispatch.next_instant(),
+            self.retention.next_instant(),
+        )
+        return min((instant for instant in instants if instant is not None), default=None)
+
+    def _seconds_to_wait(self, now: datetime) -> float:
+        following = self.next_instant()
+        if following is None:
+            return LONGEST_WAIT_S
+        return min(max((following - now).total_seconds(), 0.0), LONGEST_WAIT_S)
+
+    async def _wait(self, seconds: float) -> None:
+        self._wake = anyio.Event()
+        began_s = stopwatch_s()
+        with anyio.move_on_after(seconds) as waited:
+            await self._wake.wait()
+        if waited.cancelled_caught:
+            self.vitals.note_loop_lag(stopwatch_s() - began_s - seconds)
+
+    def nudge(self) -> None:
+        """Look again: something may be due. On the engine's loop."""
+        if self._wake is not None:
+            self._wake.set()
+
+    def start_task(self, work: Callable[[], Awaitable[None]], name: str) -> None:
+        """Run a coroutine as a task of the engine's; from any thread.
+
+        Raises:
+            NotRunningError: if the engine has stopped.
+        """
+        if self.loop is None or not self.loop.post(lambda: self.attempts.start(work, name)):
+            raise NotRunningError("the app has stopped")
+
+    # --- requests -------------------------------------------------------------------------------
+    def submit(self, *requests: Request) -> None:
+        """Hand requests to the writer; from any thread."""
+        if self._line is not None:
+            self._line.submit(requests)
+
+    def is_in_mutation(self) -> bool:
+        """Whether the caller is a mutation that runs right now."""
+        if isinstance(self._line, ThreadLine):
+            return self._line.is_writer_thread()
+        return self.writer.is_in_body
+
+    @property
+    def line(self) -> WriterLine | None:
+        """Where requests wait; None before the start."""
+        return self._line
+
+    def transact_soon(
+        self,
+        body: Callable[[Transaction], T],
+        failed: Callable[[Transaction, BaseException], None] | None = None,
+        *,
+        persists: bool = False,
+    ) -> "Future[T]":
+        """Run a body in a transaction; the future completes once it has committed."""
+        future: Future[T] = Future()
+        done = completing(future)
+        self.submit(Request(body, failed=failed, done=done, persists=persists))
+        return future
+
+    def on_writer(self, work: Callable[[Store], T]) -> "Future[T]":
+        """Run something with the store between two transactions, on the writer's thread."""
+        future: Future[T] = Future()
+        self.submit(Request(_nothing, done=completing(future), outside=work))
+        return future
+
+    async def transact(
+        self,
+        body: Callable[[Transaction], T],
+        failed: Callable[[Transaction, BaseException], None] | None = None,
+        *,
+        persists: bool = False,
+    ) -> T:
+        """Run a body in a transaction and return what it gave, once that has committed."""
+        return await result_of(self.transact_soon(body, failed, persists=persists))
+
+    # --- after a commit -------------------------------------------------------------------------
+    def _committed(self, commit: Commit) -> None:
+        """On the writer's thread."""
+        if self._is_inline:
+            self._landed(commit)
+        elif self.loop is not None:
+            self.loop.post(lambda: self._landed(commit))
+        self._tell_waiting(commit)
+        self.feed.publish(commit.change)
+
+    def _landed(self, commit: Commit) -> None:
+        """On the engine's loop."""
+        for request, answer in commit.answers:
+            if request.landed is not None:
+                request.landed(answer)
+        for job in commit.jobs:
+            if job.state == "pending":
+                self.lanes.offer(job)
+            elif job.state == "canceling":
+                attempt = self.attempts.of_job(job.id)
+                if attempt is not None:
+                    self.attempts.ask_to_stop(attempt, "cancel")
+            self.vitals.note_job(job)
+        self.retention.note(commit)
+        self.nudge()
+
+    def _take_over(self, found: recovery.Recovered) -> None:
+        """Lanes, pools and crons as they are stored now."""
+        self.pools = dict(found.pools)
+        for pool in found.pools.values():
+            self.lanes.resize(pool.name, pool.max_parallelism)
+        if not self._has_taken_over:
+            self._has_taken_over = True
+            self.lanes.read_from_start(found.lanes)
+            self.retention.learn(found.oldest_end)
+        self.ticker.learn(found.crons, self.clock.now())
+        self.dispatch.function_was_registered()
+
+    # --- waiting for jobs -----------------------------------------------------------------------
+    def when_ended(self, job: JobId) -> "Future[JobRecord]":
+        """A future of the job's row as it ended; from any thread. The caller looks at the row too."""
+        future: Future[JobRecord] = Future()
+        with self._guard:
+            self._waiting.setdefault(job, []).append(future)
+        return future
+
+    def _tell_waiting(self, commit: Commit) -> None:
+        if not self._waiting:
+            return
+        for job in commit.jobs:
+            if job.is_finished:
+                with self._guard:
+                    told = self._waiting.pop(job.id, [])
+                for future in told:
+                    if not future.done():
+                        future.set_result(job)
+
+
+def _nothing(_transaction: Transaction) -> None:
+    """The body of a request that runs outside a transaction."""
+
+
+def completing(future: "Future[T]") -> Callable[[Answer], None]:
+    """What completes a future with an answer."""
+
+    def done(answer: Answer) -> None:
+        if future.cancelled():
+            return
+        if answer.error is not None:
+            future.set_exception(answer.error)
+        else:
+            future.set_result(answer.value)  # type: ignore[arg-type]  # what the body gave
+
+    return done

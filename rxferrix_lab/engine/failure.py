@@ -1,0 +1,61 @@
+"""An exception as it is stored: its class, its message, and the user's frames of its traceback."""
+
+import sysconfig
+import traceback
+from pathlib import Path
+from typing import Literal
+
+from rxferrix_lab.domain.outcome import JobError
+from rxferrix_lab.errors import ArgumentsError
+
+LONGEST_TEXT = 20_000
+_OURS = str(Path(__file__).resolve().parent.parent)
+_STANDARD = sysconfig.get_path("stdlib")
+_PLUMBING = ("anyio", "trio", "outcome", "msgspec", "sniffio")
+
+
+def error_of(
+    error: BaseException, kind: Literal["error", "timeout", "arguments"] = "error"
+) -> JobError:
+    """The error to store; frames of this package, of the event loop and of Python itself are left out."""
+    return JobError(
+        kind,
+        type(error).__name__,
+        _bounded(str(error)),
+        _bounded("".join(_user_frames(error))),
+    )
+
+
+def arguments_error(error: ArgumentsError) -> JobError:
+    """The error of a job whose stored arguments no longer fit its function."""
+    return error_of(error, "arguments")
+
+
+def _user_frames(error: BaseException) -> list[str]:
+    summary = traceback.TracebackException.from_exception(error)
+    seen: TracebackOf = summary
+    while seen is not None:
+        seen.stack = traceback.StackSummary.from_list(
+            [frame for frame in seen.stack if _is_users(frame.filename)]
+        )
+        seen = seen.__cause__ or (None if seen.__suppress_context__ else seen.__context__)
+    return list(summary.format())
+
+
+TracebackOf = traceback.TracebackException | None
+
+
+def _is_users(filename: str) -> bool:
+    if filename.startswith(_OURS):
+        return False
+    if "site-packages" in filename:
+        packages = Path(filename.rsplit("site-packages", 1)[1]).parts
+        return not any(part in _PLUMBING for part in packages[:2])
+    return not filename.startswith((_STANDARD, "<frozen"))
+
+
+def _bounded(text: str) -> str:
+    if len(text) <= LONGEST_TEXT:
+        return text
+    half = LONGEST_TEXT // 2
+    return f"{text[:half]}\n… {len(text) - 2 * half:,} characters left out …\n{text[-half:]}"

@@ -1,0 +1,87 @@
+"""The user's program as the engine sees it: names to things that run."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Protocol
+
+from rxferrix_lab.domain.cron_record import DeclaredCron
+from rxferrix_lab.domain.job import JobId, JobRecord
+from rxferrix_lab.domain.log_entry import Caller
+from rxferrix_lab.domain.workpool import Workpool
+from rxferrix_lab.storage.transaction import Transaction
+
+if TYPE_CHECKING:
+    from rxferrix_lab.engine.attempt import Attempt
+
+Prepared = Any  # decoded arguments: only the function that prepared them looks inside
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who calls: a subject, and whether it is an operator (`admin`)."""
+
+    subject: str
+    admin: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """One execution of a function: who, when, for which job, with which randomness."""
+
+    function: str
+    now: datetime
+    seed: str
+    caller: Caller
+    identity: Identity | None = None  # null for scheduled functions and the program
+    job: JobId | None = None  # null for a call made outside the scheduler
+    attempt: int = 1
+
+
+class RunnableMutation(Protocol):
+    """A registered mutation."""
+
+    def prepare(self, args: str) -> Prepared:
+        """The arguments of a stored job, decoded; ArgumentsError where they no longer fit."""
+        ...
+
+    def run(self, transaction: Transaction, execution: Execution, arguments: Prepared) -> str:
+        """Run inside the transaction and return the result as JSON."""
+        ...
+
+
+class RunnableAction(Protocol):
+    """A registered action."""
+
+    grace: timedelta | None  # null: the app's
+    timeout: timedelta | None  # null: none
+    in_thread: bool
+
+    def prepare(self, args: str) -> Prepared:
+        """The arguments of a stored job, decoded; ArgumentsError where they no longer fit."""
+        ...
+
+    async def run(self, attempt: "Attempt", arguments: Prepared) -> str:
+        """Run and return the result as JSON."""
+        ...
+
+
+class Program(Protocol):
+    """All that is registered and declared."""
+
+    is_interactive: bool
+    crons: Mapping[str, DeclaredCron]
+    pools: Mapping[str, Workpool]
+    tables: Mapping[str, str]  # name to columns
+
+    def mutation(self, name: str) -> RunnableMutation | None:
+        """The mutation of that name."""
+        ...
+
+    def action(self, name: str) -> RunnableAction | None:
+        """The action of that name."""
+        ...
+
+    def completion_args(self, job: JobRecord) -> str:
+        """The arguments of the `on_complete` mutation of a job that has ended, as JSON."""
+        ...

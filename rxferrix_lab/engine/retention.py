@@ -1,0 +1,74 @@
+"""Deletes what ended long ago: never earlier than the keep period, at most an hour later.
+
+Sweeps only when something can be old enough, so a quiet app is left alone.
+"""
+
+from datetime import datetime, timedelta
+
+from rxferrix_lab.engine.attempts import Submit
+from rxferrix_lab.engine.clock import Clock
+from rxferrix_lab.engine.writer import Answer, Commit, Request
+from rxferrix_lab.storage.transaction import Transaction
+
+SPACING = timedelta(minutes=30)
+AFTER_LEAP = timedelta(hours=1)
+BATCH = 20_000
+
+
+class Retention:
+    """Knows when the next sweep is worth it. Owned by the engine's loop."""
+
+    def __init__(self, clock: Clock, submit: Submit, keep: timedelta) -> None:
+        self._clock = clock
+        self._submit = submit
+        self._keep = keep
+        self._oldest: datetime | None = None  # null: nothing has ended
+        self._not_before: datetime | None = None
+        self._is_sweeping = False
+
+    def learn(self, oldest: datetime | None) -> None:
+        """Take over when the oldest ended row did."""
+        self._oldest = oldest
+
+    def note(self, commit: Commit) -> None:
+        """Something may have ended with this commit."""
+        if self._oldest is None and "_execution_log" in commit.change.tables:
+            self._oldest = self._clock.now()
+        elif self._oldest is None and any(job.is_finished for job in commit.jobs):
+            self._oldest = self._clock.now()
+
+    def wait_after_leap(self) -> None:
+        """The clock leapt: what looks old may not be (contract 5.6)."""
+        self._not_before = self._clock.now() + AFTER_LEAP
+
+    def next_instant(self) -> datetime | None:
+        """When the next sweep is due; None while nothing has ended."""
+        if self._oldest is None or self._is_sweeping:
+            return None
+        due = self._oldest + self._keep
+        return max(due, self._not_before) if self._not_before is not None else due
+
+    def sweep(self, now: datetime) -> None:
+        """Hand in a sweep, if one is due."""
+        due = self.next_instant()
+        if due is None or due > now:
+            return
+        self._is_sweeping = True
+        before = now - self._keep
+        self._submit(
+            Request(lambda tx: self._expire(tx, before), landed=self._swept, persists=True)
+        )
+
+    def _expire(self, transaction: Transaction, before: datetime) -> tuple[int, datetime | None]:
+        gone = transaction.expire(before, BATCH)
+        return gone, transaction.oldest_end()
+
+    def _swept(self, answer: Answer) -> None:
+        self._is_sweeping = False
+        now = self._clock.now()
+        if not isinstance(answer.value, tuple):
+            self._not_before = now + SPACING
+            return
+        gone, self._oldest = answer.value
+        # A full batch means that more is old enough; else the next look waits for company.
+        self._not_before = now if gone >= BATCH else now + SPACING

@@ -1,0 +1,298 @@
+"""Everything that writes, in groups.
+
+Requests wait in line; whatever waits becomes one transaction, committed once, and each is answered
+after COMMIT. A request that fails is undone alone: from memory where it sent nothing, else the group is
+rolled back, what came before it is run again, and it is run by itself, for only a verdict given alone
+counts. So bodies may run more than once, and their effects land exactly once, in order.
+"""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from rxferrix_lab.domain.job import JobId, JobRecord
+from rxferrix_lab.engine.clock import stopwatch_s
+from rxferrix_lab.errors import StoreUnavailableError
+from rxferrix_lab.storage.buffered_rows import RowConflictError
+from rxferrix_lab.storage.connection import is_fatal, is_transient
+from rxferrix_lab.storage.store import DatabaseError, Store
+from rxferrix_lab.storage.transaction import Transaction
+
+LARGEST_GROUP = 1024
+LONGEST_GROUP_S = 0.05
+MOST_REOPENS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of a request: a value, or the error that undid it."""
+
+    value: object = None
+    error: BaseException | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Request:
+    """A body to run inside a transaction.
+
+    `done` is called after COMMIT on the writer's thread, `landed` on the engine's loop. `failed` records
+    a failure in a layer of its own. `persists` marks the scheduler's own requests: where the disk is
+    full they wait, while a caller's is told at once.
+    """
+
+    body: Callable[[Transaction], object]
+    failed: Callable[[Transaction, BaseException], None] | None = None
+    done: Callable[[Answer], None] | None = None
+    landed: Callable[[Answer], None] | None = None
+    jobs: tuple[JobId, ...] = ()
+    persists: bool = False
+    outside: Callable[[Store], object] | None = None  # run between transactions, instead of the body
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A commit: its number, and the tables it wrote, in lower case."""
+
+    version: int
+    tables: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """What a group did."""
+
+    change: Change
+    jobs: tuple[JobRecord, ...]
+    answers: tuple[tuple[Request, Answer], ...]
+
+
+class Unwritable(Exception):  # noqa: N818  # a signal between two methods, never seen outside
+    """The group could not be written now; what persists waits, the rest was told."""
+
+    def __init__(self, waiting: list[Request], error: Exception) -> None:
+        super().__init__(str(error))
+        self.waiting = waiting
+        self.error = error
+
+
+class Writer:
+    """Runs groups of requests on the thread that calls it."""
+
+    def __init__(self, store: Store, committed: Callable[[Commit], None]) -> None:
+        self._store = store
+        self._committed = committed
+        self._version = 0
+        self._limit = LARGEST_GROUP
+        self.commits = 0
+        self.reopens = 0
+        self.is_in_body = False
+
+    @property
+    def group_limit(self) -> int:
+        """How many requests the next group takes at the most; halved for a while after a rollback."""
+        return self._limit
+
+    def run(self, requests: Sequence[Request]) -> None:
+        """Run the requests in order, in as few transactions as possible.
+
+        Raises:
+            Unwritable: where the database cannot be written now; says what still has to be run.
+        """
+        ahead = deque(_batches(requests))
+        reopens = 0
+        while ahead:
+            batch = ahead.popleft()
+            if not batch:
+                continue
+            if batch[0].outside is not None:
+                self._run_outside(batch[0], batch[0].outside)
+                continue
+            group = _Group(batch)
+            try:
+                if not self._store.is_open:
+                    self._store.reopen()
+                left = self._try(group)
+            except (DatabaseError, StoreUnavailableError, OSError) as error:
+                reopens += 1
+                left = self._recover(group, ahead, error, reopens)
+            ahead.extendleft(reversed(left))
+
+    def _run_outside(self, request: Request, work: Callable[[Store], object]) -> None:
+        try:
+            answer = Answer(work(self._store))
+        except Exception as error:  # noqa: BLE001  # carried to whoever asked
+            answer = Answer(error=error)
+        if request.done is not None:
+            request.done(answer)
+
+    def _recover(
+        self, group: "_Group", ahead: deque[list[Request]], error: Exception, reopens: int
+    ) -> list[list[Request]]:
+        """After an error of the store itself: open again where that can help, else give up for now."""
+        everything = [*group.batch, *(request for batch in ahead for request in batch)]
+        if not is_fatal(error) or reopens > MOST_REOPENS:
+            if group.transaction is not None and self._store.is_open:
+                group.transaction.rollback()
+            self._give_up(everything, error)
+        try:
+            return self._after_fatal(group)
+        except (DatabaseError, StoreUnavailableError, OSError) as again:
+            self._give_up(everything, again)
+            raise
+
+    # --- one transaction ------------------------------------------------------------------------
+    def _try(self, group: "_Group") -> list[list[Request]]:
+        """Run a group as one transaction; returns the batches that still have to be run, in order."""
+        transaction = group.transaction = self._store.transaction()
+        started_s = stopwatch_s()
+        try:
+            transaction.prefetch([job for request in group.batch for job in request.jobs])
+            for at, request in enumerate(group.batch):
+                failure = self._run_one(group, at, request)
+                if failure is not None:
+                    transaction.rollback()
+                    return self._without(group, at, failure)
+                if stopwatch_s() - started_s > LONGEST_GROUP_S:
+                    break
+            self._finish(group)
+        except RowConflictError as conflict:
+            transaction.rollback()
+            at = group.owners.get((conflict.table.lower(), conflict.row), 0)
+            return self._without(group, at, conflict.error)
+        except Exception as error:
+            if is_fatal(error) or is_transient(error):
+                raise
+            transaction.rollback()
+            return self._after_unsent(group, error)
+        self._limit = min(self._limit * 2, LARGEST_GROUP)
+        return [group.batch[len(group.answers) :]]
+
+    def _run_one(self, group: "_Group", at: int, request: Request) -> BaseException | None:
+        """Run one request in its layer; a failure comes back where all has to be rolled back."""
+        transaction = group.transaction
+        transaction.enter()
+        value, failure = self._run_body(transaction, request)
+        if failure is None:
+            for table, rows in transaction.layer.rows.items():
+                for row in (*rows.patches, *rows.deletes, *rows.given):
+                    group.owners.setdefault((table, row), at)
+            transaction.merge()
+            group.answers.append((request, Answer(value)))
+            return None
+        if isinstance(failure, DatabaseError) and (is_fatal(failure) or is_transient(failure)):
+            raise failure
+        if not transaction.drop():
+            return failure
+        if request.failed is not None:
+            transaction.enter()
+            request.failed(transaction, failure)
+            transaction.merge()
+        group.answers.append((request, Answer(error=failure)))
+        return None
+
+    def _run_body(
+        self, transaction: Transaction, request: Request
+    ) -> tuple[object, BaseException | None]:
+        """What the body returned, and what it raised or swallowed."""
+        self.is_in_body = True
+        try:
+            value = request.body(transaction)
+        except BaseException as error:  # noqa: BLE001  # a mutation may raise anything, SystemExit too
+            return None, error
+        finally:
+            self.is_in_body = False
+        return value, transaction.layer.broken
+
+    def _finish(self, group: "_Group") -> None:
+        tables = group.transaction.finish()
+        self._publish(group, tables)
+
+    def _publish(self, group: "_Group", tables: frozenset[str]) -> None:
+        self._version += 1
+        self.commits += 1
+        jobs = tuple(group.transaction.base.jobs.values())
+        commit = Commit(Change(self._version, tables), jobs, tuple(group.answers))
+        self._committed(commit)
+        for request, answer in commit.answers:
+            if request.done is not None:
+                request.done(answer)
+
+    # --- failures -------------------------------------------------------------------------------
+    def _without(
+        self, group: "_Group", at: int, failure: BaseException
+    ) -> list[list[Request]]:
+        """Split a rolled back group around the request that failed; alone, its failure is recorded."""
+        self._limit = max(1, self._limit // 2)
+        batch = group.batch
+        if len(batch) == 1:
+            return [[_record_of(batch[0], failure)]]
+        return [batch[:at], [batch[at]], batch[at + 1 :]]
+
+    def _after_unsent(self, group: "_Group", error: Exception) -> list[list[Request]]:
+        """A value did not fit its column when the group was sent: halve until the owner is alone."""
+        batch = group.batch
+        if len(batch) == 1:
+            return self._without(group, 0, error)
+        self._limit = max(1, self._limit // 2)
+        middle = len(batch) // 2
+        return [batch[:middle], batch[middle:]]
+
+    def _after_fatal(self, group: "_Group") -> list[list[Request]]:
+        """Open again, and look whether the group in doubt is durable after all."""
+        self.reopens += 1
+        self._store.reopen()
+        witness = group.transaction.witness if group.transaction else None
+        if witness is None or not self._store.was_committed(witness):
+            return [group.batch]
+        self._publish(group, frozenset({"*"}))
+        return [group.batch[len(group.answers) :]]
+
+    def _give_up(self, requests: list[Request], error: Exception) -> None:
+        """Tell the callers, and hand back what has to be tried again."""
+        refusal = StoreUnavailableError(
+            f"the database cannot be written now, nothing was changed: {error}"
+        )
+        for request in requests:
+            if not request.persists and request.done is not None:
+                request.done(Answer(error=refusal))
+        raise Unwritable([request for request in requests if request.persists], error)
+
+
+@dataclass(slots=True)
+class _Group:
+    """One try at a transaction."""
+
+    batch: list[Request]
+    transaction: Transaction | None = None
+    answers: list[tuple[Request, Answer]] = field(default_factory=list)
+    owners: dict[tuple[str, int], int] = field(default_factory=dict)  # who wrote which row
+
+
+def _batches(requests: Sequence[Request]) -> list[list[Request]]:
+    """The requests in as few batches as can be: what runs outside a transaction stands alone."""
+    batches: list[list[Request]] = [[]]
+    for request in requests:
+        if request.outside is not None:
+            batches += [[request], []]
+        else:
+            batches[-1].append(request)
+    return batches
+
+
+def _record_of(request: Request, failure: BaseException) -> Request:
+    """A request that records another's failure and answers it."""
+
+    def answer(tell: Callable[[Answer], None] | None) -> Callable[[Answer], None] | None:
+        return None if tell is None else lambda _: tell(Answer(error=failure))
+
+    def record(transaction: Transaction) -> None:
+        if request.failed is not None:
+            request.failed(transaction, failure)
+
+    return Request(
+        record,
+        done=answer(request.done),
+        landed=answer(request.landed),
+        jobs=request.jobs,
+        persists=request.persists,
+    )

@@ -1,0 +1,182 @@
+"""The job store: one DuckDB file, one writer, any number of readers.
+
+Opens and locks the file, brings its schema up to date, gives out transactions and snapshots, compacts
+when nothing else is open, and opens again after an error that lost the database. Decides nothing.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import TypeVar
+
+import duckdb
+
+from rxferrix_lab.errors import NotRunningError
+from rxferrix_lab.storage.catalog import Catalog, quoted
+from rxferrix_lab.storage.compaction import backup, compact_database, needs_compaction
+from rxferrix_lab.storage.connection import MEMORY, OpenDatabase, open_database
+from rxferrix_lab.storage.ids import LARGEST_ID, IdSequence
+from rxferrix_lab.storage.lock import FileLock
+from rxferrix_lab.storage.migrate import migrate
+from rxferrix_lab.storage.snapshot import Snapshot
+from rxferrix_lab.storage.transaction import Sequences, Transaction
+
+QUERY_LIMIT = timedelta(minutes=5)
+DatabaseError = duckdb.Error  # for floors above, which do not know DuckDB
+T = TypeVar("T")
+
+
+class Store:
+    """A database that an app holds. Transactions belong to the writer's thread, snapshots to any."""
+
+    def __init__(self, path: str | Path, *, backup_folder: str | Path | None = None) -> None:
+        self.path = path
+        self._backup_folder = backup_folder
+        self._lock = FileLock(path)
+        self._open: OpenDatabase | None = None
+        self._catalog: Catalog | None = None
+        self._sequences: Sequences = {}
+        self._revision = 0
+
+    # --- opening and closing --------------------------------------------------------------------
+    def open(self) -> None:
+        """Lock, compact where the log is large, open, migrate, and find where the ids go on.
+
+        Raises:
+            DatabaseInUseError: if another app, in this process or another, holds the file.
+            StoreUnavailableError: if the file cannot be opened as a database of ours.
+        """
+        self._lock.acquire()
+        try:
+            if not self.is_in_memory and needs_compaction(self.path):
+                compact_database(self.path)
+            self._connect()
+        except BaseException:
+            self.close()
+            raise
+
+    def _connect(self) -> None:
+        self._open = open_database(self.path, backup_folder=self._backup_folder)
+        writer = self._open.writer
+        migrate(writer, self.path)
+        self._catalog = Catalog(writer)
+        self._resume_ids(writer)
+        row = writer.execute("SELECT coalesce(max(revision), 0) FROM _scheduled_jobs").fetchone()
+        self._revision = max(self._revision, row[0] if row else 0)
+
+    def reopen(self) -> None:
+        """Close every connection and open again, in this process, the lock held throughout."""
+        self._disconnect()
+        self._connect()
+
+    def compact(self) -> bool:
+        """Rewrite the file while nothing else is open; False where there is too little to gain."""
+        if self.is_in_memory or not needs_compaction(self.path):
+            return False
+        self._disconnect()
+        compact_database(self.path)
+        self._connect()
+        return True
+
+    def close(self) -> None:
+        """Close every connection and give the lock back. Harmless when closed."""
+        self._disconnect()
+        self._lock.release()
+
+    def _disconnect(self) -> None:
+        if self._open is not None:
+            self._open.close()
+            self._open = None
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether the database is gone when it is closed."""
+        return str(self.path) == MEMORY
+
+    @property
+    def is_open(self) -> bool:
+        """Whether transactions and snapshots can be had."""
+        return self._open is not None
+
+    # --- using ----------------------------------------------------------------------------------
+    def transaction(self) -> Transaction:
+        """Begin a transaction; the caller ends it with `finish` or `rollback`."""
+        database, catalog = self._database(), self._catalog
+        if catalog is None:
+            raise NotRunningError
+        self._revision += 1
+        return Transaction(database.writer, catalog, self._sequences, self._revision)
+
+    @contextmanager
+    def snapshot(self, limit: timedelta | None = QUERY_LIMIT) -> Iterator[Snapshot]:
+        """A committed state to read, for at most `limit` of execution."""
+        with self._database().reader(limit) as connection:
+            yield Snapshot(connection)
+
+    def read(self, look: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
+        """What `look` finds on the writer's own connection, outside any transaction."""
+        return look(self._database().writer)
+
+    def was_committed(self, witness: tuple[str, int, int]) -> bool:
+        """Whether the transaction with this witness is durable; asked after a reopen."""
+        table, row, revision = witness
+        condition = "AND revision = $revision" if table == "_scheduled_jobs" else ""
+        values = {"id": row} | ({"revision": revision} if condition else {})
+        query = f"SELECT count(*) FROM {table} WHERE id = $id {condition}"  # noqa: S608  # our names
+        found = self.read(lambda writer: writer.execute(query, values).fetchone())
+        return found is not None and found[0] > 0
+
+    def backup(self, target: str | Path) -> None:
+        """Copy a consistent state into a new file.
+
+        Raises:
+            ValueError: if the target exists, or lies outside the database's and the backup folder.
+        """
+        backup(self._database(), target)
+
+    def interrupt(self) -> None:
+        """Stop what the database executes right now."""
+        if self._open is not None:
+            self._open.interrupt()
+
+    def _database(self) -> OpenDatabase:
+        if self._open is None:
+            raise NotRunningError("the database is closed")
+        return self._open
+
+    # --- ids ------------------------------------------------------------------------------------
+    def _resume_ids(self, writer: duckdb.DuckDBPyConnection) -> None:
+        """Ids go on above the largest in each table and above every mark."""
+        marks: dict[str, int] = dict(
+            writer.execute("SELECT table_name, reserved FROM _id_blocks").fetchall()
+        )
+        for table in _tables_with_ids(writer):
+            mark = marks.get(table.lower(), 1)
+            query = f"SELECT coalesce(max(id), 0) FROM {quoted(table)}"  # noqa: S608  # quoted
+            row = writer.execute(query).fetchone()
+            largest = row[0] if row else 0
+            before = self._sequences.get(table.lower())
+            drawn = before.next_id if before else 1
+            ids = IdSequence(next_id=max(mark, drawn), durable=mark)
+            if largest < LARGEST_ID:
+                ids.next_id = max(ids.next_id, largest + 1)
+            else:
+                ids.step_over(largest)
+            self._sequences[table.lower()] = ids
+        for table, mark in marks.items():
+            self._sequences.setdefault(table, IdSequence(next_id=mark, durable=mark))
+
+
+def _tables_with_ids(writer: duckdb.DuckDBPyConnection) -> list[str]:
+    rows = writer.execute(
+        """
+        SELECT c.table_name
+        FROM duckdb_columns() AS c
+        JOIN duckdb_tables() AS t USING (database_name, schema_name, table_name)
+        WHERE c.column_name = 'id' AND c.data_type = 'BIGINT' AND c.schema_name = 'main'
+            AND c.database_name = current_database()
+        ORDER BY c.table_name
+        """
+    ).fetchall()
+    return [name for (name,) in rows]

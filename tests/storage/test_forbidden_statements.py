@@ -1,0 +1,143 @@
+"""What user SQL may not say."""
+
+from collections.abc import Iterator
+
+import duckdb
+import pytest
+
+from rxferrix_lab.errors import ForbiddenStatementError
+from rxferrix_lab.storage.statements import inspect
+
+FORBIDDEN = [
+    "",
+    ";",
+    "-- nothing",
+    "SELECT 1; SELECT 2",
+    "SELECT 1; DELETE FROM _crons",
+    "COPY notes TO 'x.csv'",
+    "COPY notes FROM 'x.csv'",
+    "COPY (SELECT 1) TO 'x.csv'",
+    "COPY FROM DATABASE a TO b",
+    "WITH a AS (COPY notes TO 'x.csv') SELECT 1",
+    "EXPLAIN ANALYZE COPY notes TO 'x.csv'",
+    "EXPLAIN PRAGMA version",
+    "ATTACH 'x.duckdb'",
+    "DETACH x",
+    "INSTALL httpfs",
+    "LOAD httpfs",
+    "UPDATE EXTENSIONS",
+    "CONNECT x",
+    "CREATE EXTERNAL RESOURCE x",
+    "PRAGMA version",
+    "PRAGMA disable_checkpoint_on_shutdown",
+    "SET max_execution_time = 0",
+    "SET VARIABLE a = 1",
+    "RESET max_execution_time",
+    "USE other",
+    "CALL duckdb_tables()",
+    "CHECKPOINT",
+    "FORCE CHECKPOINT",
+    "EXPORT DATABASE 'x'",
+    "IMPORT DATABASE 'x'",
+    "PREPARE q AS SELECT 1",
+    "EXECUTE q",
+    "DEALLOCATE q",
+    "BEGIN",
+    "BEGIN TRANSACTION READ ONLY",
+    "COMMIT",
+    "ROLLBACK",
+    "ABORT",
+    "/* hidden */ COMMIT",
+    "VACUUM",
+    "ANALYZE notes",
+    "COMMENT ON TABLE notes IS 'x'",
+    "COMMENT ON TABLE _crons IS 'x'",
+    "CREATE SECRET s (TYPE s3)",
+    "CREATE PERSISTENT SECRET s (TYPE s3)",
+    "DROP SECRET s",
+    "CREATE TRIGGER t AFTER INSERT ON notes FOR EACH ROW INSERT INTO log VALUES (1)",
+    "DROP TRIGGER t ON notes",
+    "ALTER DATABASE memory SET ALIAS TO other",
+    "DROP SCHEMA main CASCADE",
+    'DROP SCHEMA IF EXISTS memory."MAIN"',
+    "CREATE OR REPLACE SCHEMA main",
+    "CREATE VIEW v AS WITH a AS (DELETE FROM notes RETURNING *) SELECT * FROM a",
+    "CREATE MACRO m() AS TABLE WITH a AS (DELETE FROM notes RETURNING *) SELECT * FROM a",
+    "SELECT * FROM read_csv('x.csv')",
+    "SELECT * FROM read_csv_auto('x')",
+    "SELECT * FROM \"read_csv\"('x')",
+    "SELECT * FROM READ_CSV /* a */ ('x')",
+    "SELECT * FROM system.main.read_csv('x')",
+    "SELECT * FROM read_parquet('x')",
+    "SELECT * FROM parquet_scan('x')",
+    "SELECT * FROM parquet_metadata('x')",
+    "SELECT * FROM read_json('x')",
+    "SELECT * FROM read_json_auto('x')",
+    "SELECT * FROM read_ndjson_objects('x')",
+    "SELECT * FROM read_text('/etc/passwd')",
+    "SELECT * FROM read_blob('x')",
+    "SELECT * FROM read_duckdb('x')",
+    "SELECT * FROM glob('*')",
+    "SELECT * FROM sniff_csv('x')",
+    "SELECT * FROM query('DELETE FROM _crons')",
+    "SELECT * FROM query_table('notes')",
+    "SELECT * FROM json_execute_serialized_sql('{}')",
+    "SELECT * FROM duckdb_secrets()",
+    "SELECT * FROM pragma_table_info('notes')",
+    "SELECT * FROM checkpoint()",
+    "SELECT * FROM enable_logging()",
+    "SELECT * FROM pandas_scan(1, 2, 3)",
+    "SELECT getenv('HOME')",
+    "SELECT sleep_ms(1000)",
+    "SELECT write_log('x')",
+    "SELECT (SELECT count(*) FROM read_text('x'))",
+    "INSERT INTO notes SELECT * FROM read_csv('x')",
+    "UPDATE notes SET text = (SELECT content FROM read_text('x'))",
+    "CREATE VIEW v AS SELECT * FROM read_csv('x')",
+    "CREATE MACRO m(f) AS TABLE SELECT * FROM read_csv(f)",
+    "CREATE TABLE t (a VARCHAR DEFAULT (getenv('HOME')))",
+    "SELECT * FROM 'x.csv'",
+    'SELECT * FROM "x.csv"',
+    "SELECT * FROM x.parquet",
+    "SELECT * FROM x . /* a */ parquet",
+    "SELECT * FROM x.csv.gz",
+    "SELECT * FROM 'app.duckdb'",
+    "SELECT * FROM app.db",
+    "SELECT * FROM './x.JSON'",
+    "SELECT * FROM 'https://example.org/x'",
+    "SELECT * FROM notes, 'x.csv'",
+    "SELECT * FROM notes JOIN 'x.csv' USING (id)",
+    "SELECT * FROM notes, (\"x.csv\" JOIN 'y.csv' ON true)",
+    "FROM a : 'x.csv'",
+    "TABLE 'x.csv'",
+    "DESCRIBE 'x.csv'",
+    "SUMMARIZE 'x.csv'",
+    "PIVOT 'x.csv' ON a",
+    "SELECT * FROM (PIVOT 'x.csv' ON a)",
+    "SELECT 1 WHERE EXISTS (FROM 'x.csv')",
+    "INSERT INTO notes FROM 'x.csv'",
+    "DELETE FROM notes USING 'x.csv' AS x WHERE true",
+    "MERGE INTO notes USING 'x.csv' AS x ON true WHEN MATCHED THEN DELETE",
+    "CREATE TABLE t AS FROM 'x.csv'",
+    "CREATE VIEW v AS SELECT * FROM notes, 'x.csv'",
+    "CREATE MACRO m() AS TABLE FROM 'x.csv'",
+    "INSERT\u00a0INTO notes VALUES (1)",
+    "INSERT\u00a0INTO _crons VALUES (1)",
+    "DELETE FROM\u2003_crons",
+    "SELECT 1 \0",
+]
+
+
+@pytest.fixture(scope="module")
+def parser() -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection that no test writes to."""
+    with duckdb.connect(config={"threads": 1}) as connection:
+        yield connection
+
+
+@pytest.mark.parametrize("sql", FORBIDDEN)
+def test_a_statement_that_the_contract_does_not_name_is_refused(
+    sql: str, parser: duckdb.DuckDBPyConnection
+) -> None:
+    with pytest.raises(ForbiddenStatementError):
+        inspect(sql, parser)
