@@ -12,7 +12,6 @@ if sys.platform not in ("linux", "darwin"):
         "on Windows use WSL"
     )
 
-from rxferrix_lab import errors
 from rxferrix_lab.app.app import RxFerrix
 from rxferrix_lab.app.contexts import ActionCtx, MutationCtx, QueryCtx, SyncActionCtx
 from rxferrix_lab.app.database import Database
@@ -35,5 +34,123 @@ from rxferrix_lab.domain.workpool import Workpool
 from rxferrix_lab.engine.cancellation import PoolCancellation
 from rxferrix_lab.engine.clock import Clock, SystemClock, VirtualClock
 from rxferrix_lab.engine.program import Identity
+from rxferrix_lab.errors import (
+    ActionCanceled,
+    ArgumentsError,
+    BlockingCallError,
+    CronBusyError,
+    CronSyntaxError,
+    DatabaseInUseError,
+    DeadContextError,
+    DuplicateNameError,
+    ForbiddenStatementError,
+    FunctionDefinitionError,
+    InstantError,
+    NotRerunnableError,
+    NotRunningError,
+    NotSchedulableError,
+    PermissionDeniedError,
+    ReservedTableError,
+    ResultError,
+    RetriesError,
+    RxFerrixError,
+    StoreUnavailableError,
+    SwallowedDatabaseError,
+    TableError,
+    UnknownCronError,
+    UnknownFunctionError,
+    UnknownJobError,
+    UnknownPoolError,
+    UnknownRowError,
+    UnknownZoneError,
+    VirtualTimeError,
+)
 from rxferrix_lab.storage.rows import Rows
 from rxferrix_lab.testing import TestApp
+
+if TYPE_CHECKING:
+    from rxferrix_lab.reactive.live_query import LiveQuery
+    from rxferrix_lab.reactive.model import LiveModel
+
+__all__ = [
+    "Action",
+    "ActionCanceled",
+    "ActionCtx",
+    "ArgumentsError",
+    "Backoff",
+    "BlockingCallError",
+    "Canceled",
+    "Clock",
+    "CronBusyError",
+    "CronSchedule",
+    "CronSyntaxError",
+    "Database",
+    "DatabaseInUseError",
+    "DeadContextError",
+    "DuplicateNameError",
+    "Failed",
+    "ForbiddenStatementError",
+    "FunctionDefinitionError",
+    "Identity",
+    "InstantError",
+    "Job",
+    "JobError",
+    "JobHandle",
+    "JobId",
+    "JobState",
+    "LiveModel",
+    "LiveQuery",
+    "Mutation",
+    "MutationCtx",
+    "NotRerunnableError",
+    "NotRunningError",
+    "NotSchedulableError",
+    "Occurrence",
+    "PermissionDeniedError",
+    "Pool",
+    "PoolCancellation",
+    "Query",
+    "QueryCtx",
+    "ReservedTableError",
+    "ResultError",
+    "RetriesError",
+    "Rows",
+    "RxFerrix",
+    "RxFerrixError",
+    "Schedulable",
+    "Scheduler",
+    "StoreUnavailableError",
+    "Succeeded",
+    "SwallowedDatabaseError",
+    "SyncActionCtx",
+    "SyncPool",
+    "SyncScheduler",
+    "SystemClock",
+    "TableError",
+    "TestApp",
+    "TransactionalPool",
+    "TransactionalScheduler",
+    "UnknownCronError",
+    "UnknownFunctionError",
+    "UnknownJobError",
+    "UnknownPoolError",
+    "UnknownRowError",
+    "UnknownZoneError",
+    "VirtualClock",
+    "VirtualTimeError",
+    "WorkResult",
+    "Workpool",
+]
+
+
+def __getattr__(name: str) -> object:
+    """The names that need param, which loads when one of them is first asked for."""
+    if name == "LiveModel":
+        from rxferrix_lab.reactive.model import LiveModel
+
+        return LiveModel
+    if name == "LiveQuery":
+        from rxferrix_lab.reactive.live_query import LiveQuery
+
+        return LiveQuery
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

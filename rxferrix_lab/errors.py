@@ -1,7 +1,8 @@
 """Everything this package raises on purpose.
 
-Each error descends from `RxFerrixError` and from the builtin that a caller would expect, carries what it
-speaks of as attributes, and says the thing, the rule and the way out. Nobody has to parse a message.
+Each error descends from `RxFerrixError` and from the builtin that a caller would expect, carries
+what it speaks of as attributes, and says the thing, the rule and the way out. Nobody has to parse
+a message.
 """
 
 from collections.abc import Sequence
@@ -25,7 +26,8 @@ class DuplicateNameError(RxFerrixError, ValueError):
 
     def __init__(self, what: str, name: str) -> None:
         super().__init__(
-            f'the {what} "{name}" is declared twice; names are unique in an app, so rename one of them'
+            f'the {what} "{name}" is declared twice; names are unique in an app, so rename one '
+            "of them"
         )
         self.what = what
         self.name = name
@@ -110,7 +112,8 @@ class UnknownJobError(RxFerrixError, LookupError):
 
     def __init__(self, job: int) -> None:
         super().__init__(
-            f"there is no job {job}: it never existed, or it ended and was deleted after the keep period"
+            f"there is no job {job}: it never existed, or it ended and was deleted after the "
+            "keep period"
         )
         self.job = job
 
@@ -193,7 +196,8 @@ class ReservedTableError(RxFerrixError, ValueError):
 
     def __init__(self, table: str) -> None:
         super().__init__(
-            f'"{table}" begins with an underscore: such names are the scheduler\'s, and only it writes '
+            f'"{table}" begins with an underscore: such names are the scheduler\'s, and only it '
+            "writes "
             "them; choose another name (reading them is allowed)"
         )
         self.table = table
@@ -229,7 +233,8 @@ class DeadContextError(RxFerrixError, RuntimeError):
 
     def __init__(self, function: str) -> None:
         super().__init__(
-            f"the context of {function} is dead: its function has returned, and its transaction has ended"
+            f"the context of {function} is dead: its function has returned, and its transaction "
+            "has ended"
         )
         self.function = function
 
@@ -239,7 +244,8 @@ class SwallowedDatabaseError(RxFerrixError, RuntimeError):
 
     def __init__(self, function: str, cause: BaseException) -> None:
         super().__init__(
-            f"{function} caught a database error and returned, but its transaction was already lost: "
+            f"{function} caught a database error and returned, but its transaction was already "
+            "lost: "
             f"{cause}"
         )
         self.function = function
@@ -254,7 +260,10 @@ class ActionCanceled(RxFerrixError):
 
 
 class TableError(RxFerrixError, ValueError):
-    """A buffered verb named a table or a column that is not there, or a table without a BIGINT id."""
+    """A buffered verb named a table or a column that is not there.
+
+    Or a table without a BIGINT id.
+    """
 
     def __init__(self, table: str, problem: str) -> None:
         super().__init__(f'table "{table}": {problem}')
@@ -266,7 +275,9 @@ class BlockingCallError(RxFerrixError, RuntimeError):
 
     def __init__(self, verb: str) -> None:
         super().__init__(
-            f"{verb} blocks, and was called on the engine's own loop or inside a mutation, which would "
-            "wait for itself; await app.run_query, app.run_mutation or app.run_action instead, or use ctx"
+            f"{verb} blocks, and was called on the engine's own loop or inside a mutation, "
+            "which would "
+            "wait for itself; await app.run_query, app.run_mutation or app.run_action instead, "
+            "or use ctx"
         )
         self.verb = verb

@@ -1,7 +1,7 @@
 """Stepping time in tests: an app on a virtual clock and a database of its own.
 
-`TestApp` runs the functions, pools and crons of an app, never its database unless it is given it. Nothing
-takes longer than the work itself, and the same steps give the same rows.
+`TestApp` runs the functions, pools and crons of an app, never its database unless it is given it.
+Nothing takes longer than the work itself, and the same steps give the same rows.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from rxferrix_lab.app.operations import Operations
 from rxferrix_lab.app.reading import Reading
 from rxferrix_lab.app.runtime import Runtime
 from rxferrix_lab.app.scheduling import Scheduler
+from rxferrix_lab.domain.asked_time import checked_duration
 from rxferrix_lab.domain.job import Job, JobId, JobState
 from rxferrix_lab.domain.outcome import WorkResult
 from rxferrix_lab.engine.cancellation import PoolCancellation
@@ -131,15 +132,15 @@ class TestApp:
         return await self._stepper.run_due()
 
     async def advance_time(self, duration: timedelta) -> list[JobId]:
-        """Move to now + `duration`, stopping wherever something happens; the jobs that ran, in order.
+        """Move to now + `duration`, stopping wherever something happens.
+
+        The jobs that ran, in order.
 
         Raises:
             InstantError: unless `duration` is a timedelta of zero or more.
             VirtualTimeError: if an action waits on something real for too long, or there is no end.
         """
-        if not isinstance(duration, timedelta) or duration < timedelta(0):
-            raise InstantError(f"time is advanced by a timedelta of zero or more, not {duration!r}")
-        return await self._stepper.advance(duration)
+        return await self._stepper.advance(checked_duration(duration, "advance_time"))
 
     async def restart(self, *, down_for: timedelta = timedelta(0)) -> None:
         """Crash, and start again `down_for` later; what was committed is there afterwards.
@@ -147,10 +148,9 @@ class TestApp:
         Raises:
             InstantError: unless `down_for` is a timedelta of zero or more.
         """
-        if not isinstance(down_for, timedelta) or down_for < timedelta(0):
-            raise InstantError(f"down_for is a timedelta of zero or more, not {down_for!r}")
+        away = checked_duration(down_for, "restart")
         await self._crash()
-        self._clock.move_to(self._clock.now() + down_for)
+        self._clock.move_to(self._clock.now() + away)
         if not self._store.is_in_memory:
             self._store.close()
             self._store.open()
@@ -166,7 +166,7 @@ class TestApp:
     def as_user(self, identity: Identity, /) -> Self:
         """The same app in the same time, calling as this identity."""
         face = copy.copy(self)
-        face._identity = identity  # noqa: SLF001  # the same class
+        face._identity = identity  # the same class
         return face
 
     @property
@@ -201,25 +201,28 @@ class TestApp:
     @overload
     async def run_query(self, fn: Query[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R: ...
     @overload
-    async def run_query(self, fn: str, /, *args: object, **kwargs: object) -> Any: ...
-    async def run_query(self, fn: Query[..., Any] | str, /, *args: Any, **kwargs: Any) -> Any:
+    async def run_query(self, fn: str, /, *args: object, **kwargs: object) -> Any: ...  # noqa: ANN401  # a name has no type
+    async def run_query(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Run a query and return its result."""
         return await self._calling.run_query(fn, args, kwargs)
 
     @overload
     async def run_mutation(self, fn: Mutation[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R: ...
     @overload
-    async def run_mutation(self, fn: str, /, *args: object, **kwargs: object) -> Any: ...
-    async def run_mutation(self, fn: Mutation[..., Any] | str, /, *args: Any, **kwargs: Any) -> Any:
+    async def run_mutation(self, fn: str, /, *args: object, **kwargs: object) -> Any: ...  # noqa: ANN401  # a name has no type
+    async def run_mutation(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Run a mutation and return its result once it has committed."""
         return await self._calling.run_mutation(fn, args, kwargs)
 
     @overload
     async def run_action(self, fn: Action[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R: ...
     @overload
-    async def run_action(self, fn: str, /, *args: object, **kwargs: object) -> Any: ...
-    async def run_action(self, fn: Action[..., Any] | str, /, *args: Any, **kwargs: Any) -> Any:
-        """Run an action and return its result; where it sleeps, another task has to advance time."""
+    async def run_action(self, fn: str, /, *args: object, **kwargs: object) -> Any: ...  # noqa: ANN401  # a name has no type
+    async def run_action(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Run an action and return its result.
+
+        Where it sleeps, another task has to advance time.
+        """
         return await self._calling.run_action(fn, args, kwargs)
 
     @property
@@ -256,9 +259,7 @@ class TestApp:
         """The rows of a SELECT as a data frame."""
         return self._reading.sql(query, params).df()
 
-    def subscribe(
-        self, fn: Query[P, R], /, *args: P.args, **kwargs: P.kwargs
-    ) -> AsyncIterator[R]:
+    def subscribe(self, fn: Query[P, R], /, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[R]:
         """The query's result now, and again after each commit that changed a table it reads."""
         return self._calling.subscribe(fn, args, kwargs)
 
@@ -297,4 +298,3 @@ class TestApp:
     async def reconcile(self) -> None:
         """Take over what the app declared since the start, as a running app does by itself."""
         self.runtime.engine.reconcile_soon().result()
-

@@ -1,4 +1,7 @@
-"""The running action's side of its context: calls, schedules, waits, and refuses after a request to stop."""
+"""The running action's side of its context.
+
+Calls, schedules, waits, and refuses after a request to stop.
+"""
 
 from __future__ import annotations
 

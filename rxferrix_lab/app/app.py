@@ -25,7 +25,7 @@ from rxferrix_lab.domain.outcome import WorkResult
 from rxferrix_lab.engine.cancellation import PoolCancellation
 from rxferrix_lab.engine.clock import Clock, SystemClock
 from rxferrix_lab.engine.engine import Options
-from rxferrix_lab.engine.program import Identity
+from rxferrix_lab.engine.program import Identity, checked_identity
 from rxferrix_lab.storage.store import Store
 
 if TYPE_CHECKING:
@@ -100,7 +100,10 @@ class RxFerrix(Declaring):
         return self
 
     def stop(self) -> None:
-        """Stop cleanly: claim nothing more, give running actions their grace. Harmless when stopped."""
+        """Stop cleanly: claim nothing more, give running actions their grace.
+
+        Harmless when stopped.
+        """
         self._host.stop()
 
     @property
@@ -145,8 +148,8 @@ class RxFerrix(Declaring):
     @overload
     async def run_query(self, fn: Query[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R: ...
     @overload
-    async def run_query(self, fn: str, /, *args: object, **kwargs: object) -> Any: ...
-    async def run_query(self, fn: Query[..., Any] | str, /, *args: Any, **kwargs: Any) -> Any:
+    async def run_query(self, fn: str, /, *args: object, **kwargs: object) -> Any: ...  # noqa: ANN401  # a name has no type
+    async def run_query(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Run a query, by function or by name, and return its result.
 
         Raises:
@@ -157,8 +160,8 @@ class RxFerrix(Declaring):
     @overload
     async def run_mutation(self, fn: Mutation[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R: ...
     @overload
-    async def run_mutation(self, fn: str, /, *args: object, **kwargs: object) -> Any: ...
-    async def run_mutation(self, fn: Mutation[..., Any] | str, /, *args: Any, **kwargs: Any) -> Any:
+    async def run_mutation(self, fn: str, /, *args: object, **kwargs: object) -> Any: ...  # noqa: ANN401  # a name has no type
+    async def run_mutation(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Run a mutation, by function or by name, and return its result once it has committed.
 
         Raises:
@@ -170,8 +173,8 @@ class RxFerrix(Declaring):
     @overload
     async def run_action(self, fn: Action[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R: ...
     @overload
-    async def run_action(self, fn: str, /, *args: object, **kwargs: object) -> Any: ...
-    async def run_action(self, fn: Action[..., Any] | str, /, *args: Any, **kwargs: Any) -> Any:
+    async def run_action(self, fn: str, /, *args: object, **kwargs: object) -> Any: ...  # noqa: ANN401  # a name has no type
+    async def run_action(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Run an action, by function or by name, and return its result.
 
         Raises:
@@ -196,10 +199,8 @@ class RxFerrix(Declaring):
 
     def as_user(self, identity: Identity, /) -> Self:
         """The same app, calling as this identity."""
-        if not isinstance(identity, Identity):
-            raise TypeError(f"as_user takes an Identity, not {identity!r:.60}")
         face = copy.copy(self)
-        face._identity = identity  # noqa: SLF001  # the same class
+        face._identity = checked_identity(identity)  # the same class
         return face
 
     @property
@@ -262,15 +263,13 @@ class RxFerrix(Declaring):
         """
         return Reading(self._runtime).sql(query, params).df()
 
-    def subscribe(
-        self, fn: Query[P, R], /, *args: P.args, **kwargs: P.kwargs
-    ) -> AsyncIterator[R]:
+    def subscribe(self, fn: Query[P, R], /, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[R]:
         """The query's result now, and again after each commit that changed a table it reads."""
         return self._calling.subscribe(fn, args, kwargs)
 
     def live(self, fn: Query[P, R], /, *args: P.args, **kwargs: P.kwargs) -> LiveQuery:
         """The query's result as a param object that follows the commits."""
-        from rxferrix_lab.reactive.live_query import LiveQuery  # noqa: PLC0415  # loads param
+        from rxferrix_lab.reactive.live_query import LiveQuery  # loads param
 
         return LiveQuery.of(self._runtime, self._calling.bound_query(fn, args, kwargs))
 

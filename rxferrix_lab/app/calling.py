@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import anyio
 
@@ -34,31 +34,29 @@ class Calling:
         self._runtime = runtime
         self._identity = identity
 
-    async def run_query(self, fn: object, args: Args, kwargs: Kwargs) -> Any:
+    async def run_query(self, fn: object, args: Args, kwargs: Kwargs) -> Any:  # noqa: ANN401  # as annotated
         """Run a query."""
-        query = self._resolve(fn, Query)
+        query = self._query(fn)
         return await self._runtime.run_query(query, args, kwargs, self._execution(query))
 
-    async def run_mutation(self, fn: object, args: Args, kwargs: Kwargs) -> Any:
+    async def run_mutation(self, fn: object, args: Args, kwargs: Kwargs) -> Any:  # noqa: ANN401  # as annotated
         """Run a mutation, or a verb of the scheduler by its `_system/scheduler:…` name."""
         if isinstance(fn, str) and fn.startswith(SYSTEM):
             return Operations(self._runtime, self._identity).by_name(fn)(*args, **kwargs)
-        mutation = self._resolve(fn, Mutation)
+        mutation = self._mutation(fn)
         self._runtime.refuse_inside_mutation("run_mutation")
         return await self._runtime.run_mutation(mutation, args, kwargs, self._execution(mutation))
 
-    async def run_action(self, fn: object, args: Args, kwargs: Kwargs) -> Any:
+    async def run_action(self, fn: object, args: Args, kwargs: Kwargs) -> Any:  # noqa: ANN401  # as annotated
         """Run an action on the engine's loop, whichever loop asks."""
-        action = self._resolve(fn, Action)
+        action = self._action(fn)
         loop = self._runtime.engine.loop
         if loop is not None and loop.is_current():
             with waiting_on_clock(self._runtime.engine.clock):
-                return await self._runtime.run_action(
-                    action, args, kwargs, self._execution(action)
-                )
+                return await self._runtime.run_action(action, args, kwargs, self._execution(action))
         return await result_of(self._action_soon(action, args, kwargs))
 
-    def call(self, fn: object, args: Args, kwargs: Kwargs) -> Any:
+    def call(self, fn: object, args: Args, kwargs: Kwargs) -> Any:  # noqa: ANN401  # as annotated
         """Run any function and wait for it, from plain code.
 
         Raises:
@@ -68,27 +66,26 @@ class Calling:
         loop = runtime.engine.loop
         if (loop is not None and loop.is_current()) or runtime.engine.is_in_mutation():
             raise BlockingCallError("app.call")
-        if isinstance(fn, Query):
-            query = self._resolve(fn, Query)
+        kind = getattr(fn, "kind", None)
+        if kind == Query.kind:
+            query = self._query(fn)
             return runtime.query_soon(query, args, kwargs, self._execution(query)).result()
-        if isinstance(fn, Mutation):
-            mutation = self._resolve(fn, Mutation)
+        if kind == Mutation.kind:
+            mutation = self._mutation(fn)
             encoded = runtime.mutation_soon(mutation, args, kwargs, self._execution(mutation))
             return mutation.signature.decode_result(encoded.result())
-        action = self._resolve(fn, Action)
+        action = self._action(fn)
         return self._action_soon(action, args, kwargs).result()
 
     def subscribe(self, fn: object, args: Args, kwargs: Kwargs) -> AsyncIterator[Any]:
         """Follow a query."""
-        query = self._resolve(fn, Query)
+        query = self._query(fn)
         query.signature.encode(args, kwargs)
         return Reading(self._runtime).subscribe(query, args, kwargs, self._execution(query))
 
-    def bound_query(
-        self, fn: object, args: Args, kwargs: Kwargs
-    ) -> Callable[[set[str]], Any]:
+    def bound_query(self, fn: object, args: Args, kwargs: Kwargs) -> Callable[[set[str]], Any]:
         """The query with its arguments; called with a set, it adds the tables that it read."""
-        query = self._resolve(fn, Query)
+        query = self._query(fn)
         query.signature.encode(args, kwargs)
         execution = self._execution(query)
         return lambda tables: self._runtime.query_noting(query, args, kwargs, execution, tables)
@@ -99,6 +96,15 @@ class Calling:
 
     def _execution(self, fn: Registered[..., Any]) -> Execution:
         return self._runtime.execution(fn.name, self._identity)
+
+    def _query(self, fn: object) -> Query[..., Any]:
+        return self._resolve(fn, Query[..., Any])
+
+    def _mutation(self, fn: object) -> Mutation[..., Any]:
+        return self._resolve(fn, Mutation[..., Any])
+
+    def _action(self, fn: object) -> Action[..., Any]:
+        return self._resolve(fn, Action[..., Any])
 
     def _resolve(self, fn: object, wanted: type[F]) -> F:
         """The registered function, if it is of that kind and may be called.
@@ -111,10 +117,10 @@ class Calling:
             shown = getattr(fn, "__name__", repr(fn)[:60])
             raise UnknownFunctionError(str(shown), "is not registered; decorate it with @app.…")
         found = self._runtime.registry.function(name)
-        if not isinstance(found, wanted):
+        if found.kind != wanted.kind:
             raise UnknownFunctionError(name, f"is a {found.kind}, not a {wanted.kind}")
         permit(found, self._identity)
-        return found
+        return cast("F", found)
 
     def _action_soon(self, action: Action[..., T], args: Args, kwargs: Kwargs) -> Future[T]:
         """Run the action in a task of the engine's; the future has its result."""

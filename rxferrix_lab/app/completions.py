@@ -28,14 +28,12 @@ def completion_args(job: JobRecord) -> str:
     Put together from text that is JSON already, so the user's values are not decoded here.
     """
     work_id, context, result = json.loads(job.on_complete_names or "[]")
-    return "{{{}:{:d},{}:{},{}:{}}}".format(
-        json.dumps(work_id),
-        job.id,
-        json.dumps(context),
-        job.on_complete_context,
-        json.dumps(result),
-        encode_outcome(outcome_of(job)),
+    members = (
+        f"{json.dumps(work_id)}:{job.id:d}",
+        f"{json.dumps(context)}:{job.on_complete_context}",
+        f"{json.dumps(result)}:{encode_outcome(outcome_of(job))}",
     )
+    return "{" + ",".join(members) + "}"
 
 
 def work_result(job: JobRecord, registry: Registry) -> WorkResult[object]:

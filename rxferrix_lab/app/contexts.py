@@ -16,11 +16,11 @@ from rxferrix_lab.app.database import Database
 from rxferrix_lab.app.functions import Action, Mutation, Query
 from rxferrix_lab.app.mutation_desk import MutationDesk
 from rxferrix_lab.app.scheduling import Scheduler, SyncScheduler, TransactionalScheduler
-from rxferrix_lab.domain.asked_time import FURTHEST
+from rxferrix_lab.domain.asked_time import checked_duration
 from rxferrix_lab.domain.job import JobId
 from rxferrix_lab.engine.attempt import Attempt
 from rxferrix_lab.engine.program import Execution, Identity
-from rxferrix_lab.errors import ActionCanceled, InstantError
+from rxferrix_lab.errors import ActionCanceled
 from rxferrix_lab.storage.snapshot import Snapshot
 from rxferrix_lab.storage.user_tables import UserTables
 
@@ -71,7 +71,7 @@ class MutationCtx(QueryCtx):
     def random(self) -> Random:
         """A source of randomness seeded by the execution: a replay draws the same."""
         if self._random is None:
-            self._random = Random(self._execution.seed)  # noqa: S311  # not a secret
+            self._random = Random(self._execution.seed)  # not a secret
         return self._random
 
 
@@ -151,14 +151,14 @@ class ActionCtx(_ActionFacts):
         Raises:
             InstantError: unless `duration` is a timedelta from zero to ten years.
         """
-        await self._desk.sleep(checked_sleep(duration))
+        await self._desk.sleep(checked_duration(duration, "sleep"))
 
     async def run_query(self, fn: Query[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a query and return its result."""
         return await self._desk.run_query(fn, args, kwargs)
 
     async def run_mutation(self, fn: Mutation[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run a mutation in a transaction of its own and return its result, once it has committed."""
+        """Run a mutation in a transaction of its own and return its result, once committed."""
         return await self._desk.run_mutation(fn, args, kwargs)
 
     async def run_action(self, fn: Action[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -183,7 +183,7 @@ class SyncActionCtx(_ActionFacts):
         Raises:
             InstantError: unless `duration` is a timedelta from zero to ten years.
         """
-        wait = checked_sleep(duration)
+        wait = checked_duration(duration, "sleep")
         self._desk.from_thread(lambda: self._desk.sleep(wait), on_clock=True)
 
     def run_query(self, fn: Query[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -191,25 +191,9 @@ class SyncActionCtx(_ActionFacts):
         return self._desk.from_thread(lambda: self._desk.run_query(fn, args, kwargs))
 
     def run_mutation(self, fn: Mutation[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run a mutation in a transaction of its own and return its result, once it has committed."""
+        """Run a mutation in a transaction of its own and return its result, once committed."""
         return self._desk.from_thread(lambda: self._desk.run_mutation(fn, args, kwargs))
 
     def run_action(self, fn: Action[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run another action inside this one and return its result."""
         return self._desk.from_thread(lambda: self._desk.run_action(fn, args, kwargs))
-
-
-def checked_sleep(duration: timedelta) -> timedelta:
-    """The duration, if it can be slept.
-
-    Raises:
-        InstantError: unless it is a timedelta from zero to ten years.
-    """
-    if not isinstance(duration, timedelta) or not timedelta(0) <= duration <= FURTHEST:
-        raise InstantError(
-            f"sleep takes a timedelta from zero to ten years, not {duration!r:.60}; "
-            "write timedelta(seconds=…)"
-        )
-    return duration
-
-

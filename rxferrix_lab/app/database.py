@@ -34,15 +34,15 @@ class Database:
         """Run one statement and fetch all of it; `$name` in it is filled from the keywords.
 
         Raises:
-            ForbiddenStatementError: for a statement that contract 1.6 does not name, or any write in a
-                query.
+            ForbiddenStatementError: for a statement that contract 1.6 does not name, or any write
+                in a query.
             ReservedTableError: for a write to the scheduler's tables.
             duckdb.Error: as the database says. It loses the mutation, also where it is swallowed.
         """
         self._check()
         return self._side.sql(query, params)
 
-    def get(self, table: str, id: int) -> dict[str, Any] | None:  # noqa: A002  # the public name
+    def get(self, table: str, id: int) -> dict[str, Any] | None:  # the public name
         """The row of this id by column name, or None; costs a read.
 
         Raises:
@@ -60,7 +60,7 @@ class Database:
         """
         return self._writes("insert").insert(table, row)
 
-    def patch(self, table: str, id: int, changes: Mapping[str, object]) -> None:  # noqa: A002
+    def patch(self, table: str, id: int, changes: Mapping[str, object]) -> None:
         """Change columns of a row.
 
         Raises:
@@ -69,7 +69,7 @@ class Database:
         """
         self._writes("patch").patch(table, id, changes)
 
-    def delete(self, table: str, id: int) -> None:  # noqa: A002
+    def delete(self, table: str, id: int) -> None:
         """Take a row out.
 
         Raises:

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Awaitable, Callable, Coroutine
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, Concatenate, Never, ParamSpec, Self, TypeVar, overload
 
 from rxferrix_lab.app.contexts import ActionCtx, MutationCtx, QueryCtx, SyncActionCtx
@@ -40,12 +41,14 @@ else:
 
 P = ParamSpec("P")
 R = TypeVar("R")
-ASYNC_REFUSED = "a transaction cannot await: write a plain def, or an action"
 LONGEST_CRON_NAME = 200
 
 
 class Declaring:
-    """What an app declares. Each verb checks at once, and gives back the app so that calls chain."""
+    """What an app declares.
+
+    Each verb checks at once, and gives back the app so that calls chain.
+    """
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
@@ -60,8 +63,10 @@ class Declaring:
 
     # --- functions ------------------------------------------------------------------------------
     @overload
-    @deprecated(ASYNC_REFUSED)
-    def query(self, fn: Callable[Concatenate[QueryCtx, P], Coroutine[Any, Any, Any]], /) -> Never: ...
+    @deprecated("a transaction cannot await: write a plain def, or an action")
+    def query(
+        self, fn: Callable[Concatenate[QueryCtx, P], Coroutine[Any, Any, Any]], /
+    ) -> Never: ...
     @overload
     def query(self, fn: Callable[Concatenate[QueryCtx, P], R], /) -> Query[P, R]: ...
     @overload
@@ -81,7 +86,7 @@ class Declaring:
             DuplicateNameError: if the name is taken, outside an interactive session.
         """
         naming = Naming(name, internal)
-        return self._query(fn, naming) if fn is not None else lambda fn: self._query(fn, naming)
+        return self._query(fn, naming) if fn is not None else partial(self._query, naming=naming)
 
     def _query(self, fn: Callable[..., Any], naming: Naming) -> Query[..., Any]:
         check_plain(fn, "query")
@@ -90,7 +95,7 @@ class Declaring:
         return query
 
     @overload
-    @deprecated(ASYNC_REFUSED)
+    @deprecated("a transaction cannot await: write a plain def, or an action")
     def mutation(
         self, fn: Callable[Concatenate[MutationCtx, P], Coroutine[Any, Any, Any]], /
     ) -> Never: ...
@@ -117,7 +122,7 @@ class Declaring:
         naming = Naming(name, internal)
         if fn is not None:
             return self._mutation(fn, naming)
-        return lambda fn: self._mutation(fn, naming)
+        return partial(self._mutation, naming=naming)
 
     def _mutation(self, fn: Callable[..., Any], naming: Naming) -> Mutation[..., Any]:
         check_plain(fn, "mutation")
@@ -128,9 +133,7 @@ class Declaring:
         return mutation
 
     @overload
-    def action(
-        self, fn: Callable[Concatenate[ActionCtx, P], Awaitable[R]], /
-    ) -> Action[P, R]: ...
+    def action(self, fn: Callable[Concatenate[ActionCtx, P], Awaitable[R]], /) -> Action[P, R]: ...
     @overload
     def action(self, fn: Callable[Concatenate[SyncActionCtx, P], R], /) -> Action[P, R]: ...
     @overload
@@ -246,7 +249,7 @@ class Declaring:
         every_us = every // timedelta(microseconds=1)
         return self._declare(name, "interval", (None, None, every_us), fn, args, kwargs)
 
-    def _cron(  # noqa: PLR0913  # the parts of a declaration
+    def _cron(  # the parts of a declaration
         self,
         name: str,
         expr: str,
@@ -258,7 +261,7 @@ class Declaring:
         schedule = CronSchedule(expr, zone)
         return self._declare(name, "cron", (schedule.expr, zone, None), fn, args, kwargs)
 
-    def _declare(  # noqa: PLR0913  # the parts of a declaration
+    def _declare(  # the parts of a declaration
         self,
         name: str,
         kind: CronKind,
@@ -267,15 +270,19 @@ class Declaring:
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> Self:
-        if not isinstance(name, str) or not name.strip() or len(name) > LONGEST_CRON_NAME:
-            raise ValueError(
-                f"a cron's name is text of 1 to {LONGEST_CRON_NAME} characters: {name!r:.60}"
-            )
+        _check_cron_name(name)
         target = schedulable(self._registry, fn)
         encoded = target.signature.encode(args, kwargs)
         self._registry.add_cron(DeclaredCron(name, kind, *schedule, target.name, encoded))
         self._declared()
         return self
+
+
+def _check_cron_name(name: object) -> None:
+    if not isinstance(name, str) or not name.strip() or len(name) > LONGEST_CRON_NAME:
+        raise ValueError(
+            f"a cron's name is text of 1 to {LONGEST_CRON_NAME} characters: {name!r:.60}"
+        )
 
 
 def is_interactive_session() -> bool:

@@ -24,8 +24,7 @@ class CarriedRecord(Protocol):
 # What a result may be (contract 1.4). A coroutine is none of these, so `async def` is refused.
 Carried = TypeVar(
     "Carried",
-    bound=None
-    | bool
+    bound=bool
     | int
     | float
     | str
@@ -40,16 +39,15 @@ Carried = TypeVar(
     | set[Any]
     | dict[Any, Any]
     | Mapping[str, object]
-    | CarriedRecord,
+    | CarriedRecord
+    | None,
 )
 
 
 class QueryDecorator(Protocol):
     """`@app.query(internal=…, name=…)`."""
 
-    def __call__(
-        self, fn: Callable[Concatenate[QueryCtx, P], Carried], /
-    ) -> Query[P, Carried]:
+    def __call__(self, fn: Callable[Concatenate[QueryCtx, P], Carried], /) -> Query[P, Carried]:
         """Register a plain `def`."""
         ...
 

@@ -1,4 +1,4 @@
-"""Registered functions: queries, mutations and actions as values that can be passed and scheduled."""
+"""Registered functions: queries, mutations and actions as values to pass and to schedule."""
 
 import inspect
 from collections.abc import Callable
@@ -101,7 +101,8 @@ def check_plain(function: object, kind: str) -> None:
     if inspect.iscoroutinefunction(function):
         raise FunctionDefinitionError(
             name,
-            f"a {kind} is a plain def, because a transaction cannot await; write `def {name}(ctx, …)`, "
+            f"a {kind} is a plain def, because a transaction cannot await; write `def "
+            f"{name}(ctx, …)`, "
             "and do what must be awaited in an action that calls it",
         )
     _refuse_generator(function, name)
@@ -134,7 +135,7 @@ def check_action(function: object) -> None:
     _refuse_generator(function, getattr(function, "__name__", repr(function)))
 
 
-def check_name(name: str) -> str:
+def check_name(name: object) -> str:
     """The name, if a function can be registered under it.
 
     Raises:
@@ -149,9 +150,11 @@ def check_name(name: str) -> str:
     return name
 
 
-def _duration(
-    name: str, option: str, value: timedelta | None, least: timedelta
-) -> timedelta | None:
-    if value is not None and (not isinstance(value, timedelta) or value < least):
-        raise FunctionDefinitionError(name, f"{option} is a timedelta of {least} or more: {value!r}")
+def _duration(name: str, option: str, value: object, least: timedelta) -> timedelta | None:
+    if value is None:
+        return None
+    if not isinstance(value, timedelta) or value < least:
+        raise FunctionDefinitionError(
+            name, f"{option} is a timedelta of {least} or more: {value!r}"
+        )
     return value

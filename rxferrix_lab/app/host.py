@@ -3,7 +3,7 @@
 import atexit
 import signal
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from weakref import WeakMethod
 
@@ -91,7 +91,7 @@ class Host:
 
     # --- inside a loop --------------------------------------------------------------------------
     @asynccontextmanager
-    async def inside(self, runtime: Runtime) -> AsyncIterator[None]:
+    async def inside(self, runtime: Runtime) -> AsyncGenerator[None, None]:
         """Run in the current event loop for the length of the block."""
         runtime.engine.store.open()
         try:
@@ -119,7 +119,7 @@ class Host:
                     return
 
 
-def _stop_if_alive(stop: "WeakMethod[object]") -> None:
+def _stop_if_alive(stop: "WeakMethod[Callable[[], None]]") -> None:
     alive = stop()
-    if callable(alive):
+    if alive is not None:
         alive()

@@ -1,4 +1,7 @@
-"""The running mutation's side of its context: writes jobs and cancellations into its transaction."""
+"""The running mutation's side of its context.
+
+Writes jobs and cancellations into its transaction.
+"""
 
 from rxferrix_lab.app.plan import Call, Plan
 from rxferrix_lab.app.registry import Registry

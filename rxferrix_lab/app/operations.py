@@ -1,4 +1,7 @@
-"""What operators do: cancel, run again, run a cron now, pause, resize. Admins only, and each is logged."""
+"""What operators do: cancel, run again, run a cron now, pause, resize.
+
+Admins only, and each is logged.
+"""
 
 from collections.abc import Callable
 from concurrent.futures import Future

@@ -58,7 +58,8 @@ class Plan:
 
         Raises:
             NotSchedulableError: unless `function` is a mutation.
-            ArgumentsError: if it does not take (work_id, context, result), or the context does not fit.
+            ArgumentsError: if it does not take (work_id, context, result), or the context does not
+                fit.
         """
         if not isinstance(function, Mutation):
             raise NotSchedulableError(_name_of(function), "is not a mutation, as on_complete needs")
@@ -71,7 +72,7 @@ class Plan:
             on_complete_context=encoded,
         )
 
-    def record(  # noqa: PLR0913  # what a job is made of
+    def record(  # what a job is made of
         self,
         job: JobId,
         call: Call,
@@ -139,7 +140,9 @@ def schedulable(registry: Registry, function: object) -> Schedulable[..., Any]:
     if isinstance(function, Query):
         raise NotSchedulableError(function.name)
     if not isinstance(function, Schedulable):
-        raise NotSchedulableError(_name_of(function), "is not registered with @app.mutation or @app.action")
+        raise NotSchedulableError(
+            _name_of(function), "is not registered with @app.mutation or @app.action"
+        )
     found = registry.function(function.name)
     if not isinstance(found, Schedulable):
         raise NotSchedulableError(function.name)

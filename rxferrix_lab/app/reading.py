@@ -123,7 +123,10 @@ class Reading:
 
 
 class _News:
-    """Collects which tables changed. `hear` is called on the writer's thread, the rest on the loop."""
+    """Collects which tables changed.
+
+    `hear` is called on the writer's thread, the rest on the loop.
+    """
 
     def __init__(self, loop: Loop) -> None:
         self._loop = loop
@@ -157,7 +160,7 @@ def _states(state: JobState | Sequence[JobState] | None) -> tuple[JobState, ...]
 
 
 def _frame(records: list[JobRecord]) -> pd.DataFrame:
-    import pandas as pd  # noqa: PLC0415  # importing the package must not load pandas
+    import pandas as pd  # importing the package must not load pandas
 
     columns = list(Job.__dataclass_fields__)
     jobs = [job_of(record) for record in records]

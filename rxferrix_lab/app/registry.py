@@ -1,4 +1,7 @@
-"""All that an app declares: functions, pools, crons and tables. Knows nothing of a running engine."""
+"""All that an app declares: functions, pools, crons and tables.
+
+Knows nothing of a running engine.
+"""
 
 import re
 from typing import Any
@@ -13,7 +16,10 @@ _TABLE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
 
 
 class Registry:
-    """Names to what they stand for. In an interactive session a second declaration replaces the first."""
+    """Names to what they stand for.
+
+    In an interactive session a second declaration replaces the first.
+    """
 
     def __init__(self, *, is_interactive: bool) -> None:
         self.is_interactive = is_interactive
@@ -42,7 +48,7 @@ class Registry:
         self._refuse_twice("function", function.name, self.functions)
         self.functions[function.name] = function
 
-    def add_pool(self, pool: Workpool) -> None:
+    def add_pool(self, pool: object) -> None:
         """Declare a pool.
 
         Raises:
@@ -62,7 +68,7 @@ class Registry:
         self._refuse_twice("cron", cron.name, self.crons)
         self.crons[cron.name] = cron
 
-    def add_table(self, name: str, columns: str) -> None:
+    def add_table(self, name: object, columns: object) -> None:
         """Declare a table with an id.
 
         Raises:
@@ -72,9 +78,13 @@ class Registry:
         """
         check_writable(name)
         if not isinstance(name, str) or not _TABLE_NAME.fullmatch(name):
-            raise TableError(repr(name)[:60], "a table's name is a letter, then letters, digits or _")
+            raise TableError(
+                repr(name)[:60], "a table's name is a letter, then letters, digits or _"
+            )
         if not isinstance(columns, str):
-            raise TableError(name, 'columns are given as SQL text, such as "text VARCHAR, size BIGINT"')
+            raise TableError(
+                name, 'columns are given as SQL text, such as "text VARCHAR, size BIGINT"'
+            )
         self._refuse_twice("table", name, self.tables)
         self.tables[name] = columns
 

@@ -1,7 +1,7 @@
 """A registry at work: one engine, and the ways to call functions through it.
 
-The engine's view of the program (`engine.program.Program`), and the app's view of the engine. Checks
-arguments and permissions; writes no SQL.
+The engine's view of the program (`engine.program.Program`), and the app's view of the engine.
+Checks arguments and permissions; writes no SQL.
 """
 
 from __future__ import annotations
@@ -187,9 +187,7 @@ class Runtime:
         arguments = runner.prepare(fn.signature.encode(args, kwargs))
         execution = replace(caller, function=fn.name, job=caller.job)
         future: Future[str] = Future()
-        request = self.engine.mutations.of_call(
-            runner, execution, arguments, completing(future)
-        )
+        request = self.engine.mutations.of_call(runner, execution, arguments, completing(future))
         self.engine.submit(request)
         return future
 

@@ -1,12 +1,12 @@
 """The verbs of a scheduler, in three voices: in a transaction, awaited, and blocking.
 
-Every verb checks what it was given, then writes through one `Desk`; nothing is written before all is
-checked. Options are builders that give back a new object.
+Every verb checks what it was given, then writes through one `Desk`; nothing is written before all
+is checked. Options are builders that give back a new object.
 """
 
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
-from typing import Any, ParamSpec, Protocol, Self, TypeVar
+from typing import Any, ParamSpec, Protocol, Self, TypeVar, cast
 
 from rxferrix_lab.app.functions import Action, Mutation, Schedulable
 from rxferrix_lab.app.plan import Call, Plan
@@ -25,7 +25,10 @@ Arguments = tuple[Any, ...]  # of one job of many, by position; checked against 
 
 
 class Desk(Protocol):
-    """Where a transactional scheduler writes: the running mutation, or nothing once it has ended."""
+    """Where a transactional scheduler writes.
+
+    The running mutation, or nothing once it has ended.
+    """
 
     registry: Registry
 
@@ -52,9 +55,7 @@ def at(when: datetime | int) -> Due:
     return lambda now: instant_at(when, now)
 
 
-def many(
-    plan: Plan, registry: Registry, function: object, calls: Iterable[Arguments]
-) -> list[Call]:
+def many(plan: Plan, registry: Registry, function: object, calls: Iterable[object]) -> list[Call]:
     """The calls of many jobs of one function.
 
     Raises:
@@ -67,7 +68,8 @@ def many(
                 getattr(function, "name", "enqueue_many"),
                 f"each job's arguments are a tuple such as (1, 'x'), not {arguments!r:.60}",
             )
-        checked.append(plan.call(registry, function, arguments, {}))
+        given: Arguments = tuple(cast("Iterable[Any]", arguments))
+        checked.append(plan.call(registry, function, given, {}))
     return checked
 
 
@@ -145,10 +147,8 @@ class TransactionalPool:
         """The same pool with another number of retries for these jobs."""
         return type(self)(self._desk, self._plan.with_retries(retries))
 
-    def on_complete(
-        self, fn: Mutation[[JobId, C, WorkResult[Any]], Any], context: C, /
-    ) -> Self:
-        """The same pool; `fn(ctx, work_id, context, result)` runs exactly once when such a job ends."""
+    def on_complete(self, fn: Mutation[[JobId, C, WorkResult[Any]], Any], context: C, /) -> Self:
+        """The same pool; `fn(ctx, work_id, context, result)` runs exactly once when a job ends."""
         return type(self)(self._desk, self._plan.completing_with(fn, context))
 
     def enqueue(self, fn: Action[P, Any], /, *args: P.args, **kwargs: P.kwargs) -> JobId:
@@ -178,7 +178,10 @@ class TransactionalPool:
 
 
 class Counter(Protocol):
-    """Where the awaited and the blocking schedulers hand in: each request is a commit of its own."""
+    """Where the awaited and the blocking schedulers hand in.
+
+    Each request is a commit of its own.
+    """
 
     registry: Registry
 
@@ -220,9 +223,7 @@ class _Verbs:
         plan = self._plan
         return lambda desk: desk.add(plan, [call], due)[0]
 
-    def _adding_many(
-        self, fn: object, calls: Iterable[Arguments]
-    ) -> Callable[[Desk], list[JobId]]:
+    def _adding_many(self, fn: object, calls: Iterable[Arguments]) -> Callable[[Desk], list[JobId]]:
         self._counter.check()
         checked = many(self._plan, self._counter.registry, fn, calls)
         plan = self._plan
@@ -271,7 +272,7 @@ class Pool(_Verbs):
     __slots__ = ()
 
     def on_complete(self, fn: Mutation[[JobId, C, WorkResult[Any]], Any], context: C, /) -> Self:
-        """The same pool; `fn(ctx, work_id, context, result)` runs exactly once when such a job ends."""
+        """The same pool; `fn(ctx, work_id, context, result)` runs exactly once when a job ends."""
         return self._completing(fn, context)
 
     async def enqueue(self, fn: Action[P, Any], /, *args: P.args, **kwargs: P.kwargs) -> JobId:
@@ -333,7 +334,7 @@ class SyncPool(_Verbs):
     __slots__ = ()
 
     def on_complete(self, fn: Mutation[[JobId, C, WorkResult[Any]], Any], context: C, /) -> Self:
-        """The same pool; `fn(ctx, work_id, context, result)` runs exactly once when such a job ends."""
+        """The same pool; `fn(ctx, work_id, context, result)` runs exactly once when a job ends."""
         return self._completing(fn, context)
 
     def enqueue(self, fn: Action[P, Any], /, *args: P.args, **kwargs: P.kwargs) -> JobId:

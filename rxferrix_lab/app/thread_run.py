@@ -1,7 +1,8 @@
 """Plain `def` actions, each in a thread of its own.
 
-Counted by slots and by nothing else: a limiter shared between pools would let one pool delay another. A
-thread cannot be aborted, so the wait for it can be given up while the thread goes on.
+Counted by slots and by nothing else: a limiter shared between pools would let one pool delay
+    another. A thread cannot be aborted, so the wait for it can be given up while the thread goes
+    on.
 """
 
 import contextvars
@@ -12,7 +13,7 @@ from typing import TypeVar
 
 from rxferrix_lab.engine.attempt import Attempt
 from rxferrix_lab.engine.engine import Engine
-from rxferrix_lab.engine.loop import Loop, result_of
+from rxferrix_lab.engine.loop import result_of
 
 T = TypeVar("T")
 
@@ -21,7 +22,6 @@ async def run_in_thread(call: Callable[[], T], attempt: Attempt, engine: Engine)
     """Run `call` in a thread and return what it returns; cancelling leaves the thread going."""
     future: Future[T] = Future()
     context = contextvars.copy_context()
-    loop = Loop()
 
     def work() -> None:
         try:
@@ -31,7 +31,7 @@ async def run_in_thread(call: Callable[[], T], attempt: Attempt, engine: Engine)
         else:
             future.set_result(value)
         finally:
-            loop.post(lambda: engine.attempts.thread_ended(attempt))
+            engine.call_soon(lambda: engine.attempts.thread_ended(attempt))
 
     name = f"rxferrix action {attempt.execution.function}"
     attempt.thread_is_alive = True

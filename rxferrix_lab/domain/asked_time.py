@@ -10,6 +10,20 @@ EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 FURTHEST = timedelta(days=3653)  # ten years
 
 
+def checked_duration(value: object, what: str) -> timedelta:
+    """The duration, if it is one from zero to ten years.
+
+    Raises:
+        InstantError: otherwise; `what` is what the duration is for.
+    """
+    if not isinstance(value, timedelta) or not timedelta(0) <= value <= FURTHEST:
+        raise InstantError(
+            f"{what} takes a timedelta from zero to ten years, not {value!r:.60}; "
+            "write timedelta(seconds=…)"
+        )
+    return value
+
+
 def instant_after(delay: object, now: datetime) -> datetime:
     """The instant `delay` from now.
 
@@ -17,11 +31,11 @@ def instant_after(delay: object, now: datetime) -> datetime:
         InstantError: unless `delay` is a timedelta from zero to ten years.
     """
     if not isinstance(delay, timedelta):
-        raise InstantError(
-            f"a delay is a timedelta, not {delay!r:.60}; write timedelta(seconds=…)"
-        )
+        raise InstantError(f"a delay is a timedelta, not {delay!r:.60}; write timedelta(seconds=…)")
     if delay < timedelta(0):
-        raise InstantError(f"a delay is zero or more, not {delay}; to run at once give timedelta(0)")
+        raise InstantError(
+            f"a delay is zero or more, not {delay}; to run at once give timedelta(0)"
+        )
     if delay > FURTHEST:
         raise InstantError(
             f"a delay of {delay.days:,} days is more than ten years; were seconds given as days?"
@@ -33,8 +47,8 @@ def instant_at(when: object, now: datetime) -> datetime:
     """The instant that `when` names, in UTC: an aware datetime, or whole Unix milliseconds.
 
     Raises:
-        InstantError: for a naive datetime, a time before 2000 or more than ten years after `now`, or
-            anything else.
+        InstantError: for a naive datetime, a time before 2000 or more than ten years after `now`,
+            or anything else.
     """
     if isinstance(when, datetime):
         return _bounded(_aware(when), now, str(when))
@@ -47,9 +61,7 @@ def instant_at(when: object, now: datetime) -> datetime:
     try:
         instant = EPOCH + timedelta(milliseconds=when)
     except OverflowError:
-        raise InstantError(
-            f"{str(when)[:40]} Unix milliseconds is outside the calendar"
-        ) from None
+        raise InstantError(f"{str(when)[:40]} Unix milliseconds is outside the calendar") from None
     return _bounded(instant, now, f"{when} Unix milliseconds")
 
 

@@ -13,7 +13,8 @@ from random import Random
 class Backoff:
     """The wait before each retry: ``initial``, times ``factor`` for each further one.
 
-    Contract 2.6: 250 ms · 2^(k−1) before retry k, times a seeded number from ``jitter``, at most an hour.
+    Contract 2.6: 250 ms · 2^(k−1) before retry k, times a seeded number from ``jitter``, at most
+    an hour.
     """
 
     initial: timedelta = timedelta(milliseconds=250)
@@ -25,8 +26,8 @@ class Backoff:
         """Refuse what cannot be waited.
 
         Raises:
-            ValueError: if a duration is negative, a number is not finite, or the jitter's ends are out
-                of order.
+            ValueError: if a duration is negative, a number is not finite, or the jitter's ends are
+                out of order.
         """
         low, high = self.jitter
         numbers = (self.factor, low, high)
@@ -40,8 +41,8 @@ class Backoff:
     def delay_before(self, attempt: int, rng: Random) -> timedelta:
         """Time to wait before attempt number ``attempt``, counted from the last failure.
 
-        The delay multiplies by ``factor`` per attempt, then by a number drawn from ``jitter`` so that jobs
-        failing together do not return together, and never exceeds ``ceiling``.
+        The delay multiplies by ``factor`` per attempt, then by a number drawn from ``jitter`` so
+        that jobs failing together do not return together, and never exceeds ``ceiling``.
 
         Args:
             attempt: 2 for the first retry; the first attempt never waits.

@@ -41,7 +41,10 @@ class DeclaredCron:
 
 @dataclass(frozen=True, slots=True)
 class CronRecord:
-    """One row of `_crons`. The name is the identity; expression, zone or period make the schedule."""
+    """One row of `_crons`. The name is the identity.
+
+    Expression, zone or period make the schedule.
+    """
 
     name: str
     kind: CronKind
@@ -59,20 +62,24 @@ class CronRecord:
     skipped: int = 0
     missed: int = 0
     paused: bool = False
-    latest_occurrence: datetime | None = None  # the furthest one that became a job; null before that
+    latest_occurrence: datetime | None = None  # the furthest that became a job; null before
 
     def schedule(self) -> Schedule:
         """The schedule that the row describes.
 
         Raises:
-            CronSyntaxError, UnknownZoneError, InstantError: if the row was damaged or its zone is gone.
+            CronSyntaxError, UnknownZoneError, InstantError: if the row was damaged or its zone is
+                gone.
         """
         if self.every_us is not None and self.anchor is not None:
             return Interval(timedelta(microseconds=self.every_us), self.anchor)
         return CronSchedule(self.expr or "", self.zone or "UTC")
 
     def runs_like(self, other: "CronRecord | DeclaredCron") -> bool:
-        """Whether both name the same occurrences (contract 5.9): same kind, expression, zone, period."""
+        """Whether both name the same occurrences (contract 5.9).
+
+        Same kind, expression, zone, period.
+        """
         return (self.kind, self.expr, self.zone, self.every_us) == (
             other.kind,
             other.expr,

@@ -1,7 +1,7 @@
 """A job: a durable request to run one mutation or action with given arguments.
 
-Holds what is stored of it and nothing that changes by itself. Never reads a clock, and never moves a
-job to another state: only `lifecycle.apply` does.
+Holds what is stored of it and nothing that changes by itself. Never reads a clock, and never moves
+a job to another state: only `lifecycle.apply` does.
 """
 
 import json
@@ -24,9 +24,9 @@ FINISHED: frozenset[JobState] = frozenset({"succeeded", "failed", "canceled"})
 class JobRecord:
     """One row of `_scheduled_jobs` as the scheduler keeps it: arguments and result are JSON text.
 
-    The fields of `Job` have the same names and meaning here. `on_complete`, `on_complete_names` and
-    `on_complete_context` are what the scheduler needs besides: the mutation to run when the job ends, the
-    names of its three parameters, and its context as JSON.
+    The fields of `Job` have the same names and meaning here. `on_complete`, `on_complete_names`
+    and `on_complete_context` are what the scheduler needs besides: the mutation to run when the
+    job ends, the names of its three parameters, and its context as JSON.
     """
 
     id: JobId

@@ -50,8 +50,8 @@ Event = Claim | Succeed | Fail | Cancel | Interrupt
 def apply(job: JobRecord, event: Event, now: datetime) -> JobRecord:
     """The job after `event` at `now`; the same object where the event does not concern it.
 
-    Contract 3: a mutation goes from pending to its end; an action through running. After a cancellation
-    request whatever the attempt says, the job ends canceled.
+    Contract 3: a mutation goes from pending to its end; an action through running. After a
+        cancellation request whatever the attempt says, the job ends canceled.
     """
     match job.state:
         case "pending":

@@ -48,7 +48,8 @@ def check_parallelism(slots: object) -> None:
     """
     if isinstance(slots, bool) or not isinstance(slots, int) or not 0 <= slots <= LARGEST_POOL:
         raise ValueError(
-            f"max_parallelism is a whole number from 0 (paused) to {LARGEST_POOL:,}, not {slots!r:.60}"
+            f"max_parallelism is a whole number from 0 (paused) to {LARGEST_POOL:,}, not "
+            f"{slots!r:.60}"
         )
 
 
@@ -58,7 +59,11 @@ def check_retries(retries: object) -> None:
     Raises:
         RetriesError: unless `retries` is a whole number from 0 to 10,000.
     """
-    if isinstance(retries, bool) or not isinstance(retries, int) or not 0 <= retries <= MOST_RETRIES:
+    if (
+        isinstance(retries, bool)
+        or not isinstance(retries, int)
+        or not 0 <= retries <= MOST_RETRIES
+    ):
         raise RetriesError(
             f"retries is a whole number from 0 to {MOST_RETRIES:,} after the first attempt, "
             f"not {retries!r:.60}"
@@ -67,7 +72,10 @@ def check_retries(retries: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class PoolRecord:
-    """One row of `_workpools`: the size in force, and the declared one that it replaces or keeps."""
+    """One row of `_workpools`.
+
+    The size in force, and the declared one that it replaces or keeps.
+    """
 
     name: str
     max_parallelism: int

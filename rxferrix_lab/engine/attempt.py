@@ -1,10 +1,10 @@
 """One execution of an action, and what can be asked of it while it runs.
 
-Holds the request to stop, its grace, and what the action told of itself. Owned by the engine's loop; a
-plain `def` action reads it from its thread, where a flag read late does no harm.
+Holds the request to stop, its grace, and what the action told of itself. Owned by the engine's
+loop; a plain `def` action reads it from its thread, where a flag read late does no harm.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -78,7 +78,7 @@ class Attempt:
         raise ActionCanceled(f"{self.execution.function} {what}; it can start nothing more: {why}")
 
     @contextmanager
-    def cleaning_up(self) -> Iterator[None]:
+    def cleaning_up(self) -> Generator[None, None, None]:
         """A block that cancellation does not reach until the grace ends."""
         with anyio.CancelScope(shield=True) as scope:
             if self.was_aborted:
@@ -92,7 +92,7 @@ class Attempt:
                 self.cleanups.discard(scope)
 
     @contextmanager
-    def racing(self) -> Iterator[None]:
+    def racing(self) -> Generator[None, None, None]:
         """A block that a request to stop ends at its next await; execution goes on behind it."""
         with anyio.CancelScope() as scope:
             if self.is_stopping:

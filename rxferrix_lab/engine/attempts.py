@@ -4,11 +4,11 @@ The verdict is the stored state and never the cancel scope, since a body may swa
 The only module that catches everything, because an action may raise anything.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from random import Random
-from typing import Protocol
+from typing import Any, Protocol, cast
 
 import anyio
 from anyio.abc import TaskGroup
@@ -23,7 +23,7 @@ from rxferrix_lab.engine.clock import Clock
 from rxferrix_lab.engine.endings import interrupted, settle
 from rxferrix_lab.engine.failure import error_of
 from rxferrix_lab.engine.program import Execution, Prepared, Program, RunnableAction
-from rxferrix_lab.engine.writer import Answer, Request
+from rxferrix_lab.engine.writer import Request
 from rxferrix_lab.storage.transaction import Transaction
 
 
@@ -64,7 +64,7 @@ class Attempts:
         """Run attempts in this task group from now on."""
         self._tasks = tasks
 
-    def start(self, work: Callable[[], Awaitable[None]], name: str) -> None:
+    def start(self, work: Callable[[], Coroutine[Any, Any, None]], name: str) -> None:
         """Run a caller's action as a task beside the attempts."""
         if self._tasks is not None:
             self._tasks.start_soon(work, name=name)
@@ -93,13 +93,9 @@ class Attempts:
         self.alive[attempt] = free_slot
         self._of_job[job.id] = attempt
         if self._tasks is not None:
-            self._tasks.start_soon(
-                self._run, attempt, claimed, name=f"job {job.id} {job.function}"
-            )
+            self._tasks.start_soon(self._run, attempt, claimed, name=f"job {job.id} {job.function}")
 
-    def new(
-        self, execution: Execution, action: RunnableAction, job: JobRecord | None
-    ) -> Attempt:
+    def new(self, execution: Execution, action: RunnableAction, job: JobRecord | None) -> Attempt:
         """An attempt that has not begun."""
         grace = action.grace if action.grace is not None else self._grace
         attempt = Attempt(execution, job, grace, action.in_thread)
@@ -109,7 +105,10 @@ class Attempts:
     async def run_called(
         self, attempt: Attempt, action: RunnableAction, arguments: Prepared
     ) -> str:
-        """Run an action for a caller, in the caller's task: log it, and return its result as JSON."""
+        """Run an action for a caller, in the caller's task.
+
+        Log it, and return its result as JSON.
+        """
         attempt.task = anyio.get_current_task().id
         self.alive[attempt] = _nothing
         try:
@@ -128,7 +127,10 @@ class Attempts:
         """Run an action inside an attempt, which stays the one that is asked to stop; log it."""
         began = self._clock.now()
         inner = Attempt(
-            replace(outer.execution, function=function, now=began), None, outer.grace, action.in_thread
+            replace(outer.execution, function=function, now=began),
+            None,
+            outer.grace,
+            action.in_thread,
         )
         try:
             result = await action.run(outer, arguments)
@@ -205,7 +207,7 @@ class Attempts:
             return event
         pool = self._program.pools.get(job.pool) if job.pool is not None else None
         backoff = pool.backoff if pool is not None else Backoff()
-        rng = Random(f"{self._seed}:{job.id}:{job.attempt + 1}:backoff")  # noqa: S311  # not a secret
+        rng = Random(f"{self._seed}:{job.id}:{job.attempt + 1}:backoff")  # not a secret
         return Fail(event.error, now + backoff.delay_before(job.attempt + 1, rng))
 
     def _entry(
@@ -272,8 +274,8 @@ class Attempts:
             self.touched.add(attempt)
             attempt.abort()
 
-    async def _time_out(self, attempt: Attempt, timeout: timedelta) -> None:
-        await self._clock.sleep_until(attempt.execution.now + timeout)
+    async def _time_out(self, attempt: Attempt, limit: timedelta) -> None:
+        await self._clock.sleep_until(attempt.execution.now + limit)
         self.ask_to_stop(attempt, "timeout")
 
 
@@ -289,6 +291,9 @@ def _is_cancelled_from_outside(error: BaseException) -> bool:
 
 def _first_leaf(error: BaseException) -> BaseException:
     """The exception itself, out of a group that our own timeout wrapped around a single one."""
-    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
-        error = error.exceptions[0]
+    if isinstance(error, BaseExceptionGroup):
+        group = cast("BaseExceptionGroup[BaseException]", error)
+        if len(group.exceptions) == 1:
+            return _first_leaf(group.exceptions[0])
+        return group
     return error

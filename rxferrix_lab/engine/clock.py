@@ -1,14 +1,15 @@
 """The one source of time. Nothing else in the package asks what time it is.
 
-`SystemClock` looks at the wall clock again every few seconds, because a monotonic one stops in suspend
-and the wall clock may be set. `VirtualClock` stands until it is moved, and wakes its sleepers in order.
+`SystemClock` looks at the wall clock again every few seconds, because a monotonic one stops in
+suspend and the wall clock may be set. `VirtualClock` stands until it is moved, and wakes its
+sleepers in order.
 """
 
 import heapq
 import itertools
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
@@ -48,9 +49,12 @@ class SystemClock(Clock):
         return datetime.now(UTC)
 
     async def sleep_until(self, instant: datetime) -> None:
-        """Return once the wall clock shows `instant`; a clock set ahead is seen within two seconds."""
+        """Return once the wall clock shows `instant`.
+
+        A clock set ahead is seen within two seconds.
+        """
         await anyio.lowlevel.checkpoint()
-        while (remaining_s := (instant - self.now()).total_seconds()) > 0:
+        while (remaining_s := (instant - self.now()).total_seconds()) > 0:  # noqa: ASYNC110  # the wall clock tells nobody
             await anyio.sleep(min(remaining_s, LONGEST_NAP_S))
 
 
@@ -61,7 +65,7 @@ class Waits:
         self._depth: dict[int, int] = {}
 
     @contextmanager
-    def waiting(self) -> Iterator[None]:
+    def waiting(self) -> Generator[None, None, None]:
         """The current task waits on the clock inside this block."""
         task = anyio.get_current_task().id
         self._depth[task] = self._depth.get(task, 0) + 1
@@ -78,11 +82,16 @@ class Waits:
 
 
 class VirtualClock(Clock):
-    """A clock that stands until somebody moves it. Its sleepers wake in order of instant, then of age."""
+    """A clock that stands until somebody moves it.
+
+    Its sleepers wake in order of instant, then of age.
+    """
 
     def __init__(self, start: datetime = datetime(2026, 1, 1, tzinfo=UTC)) -> None:
         if start.utcoffset() is None:
-            raise ValueError(f"{start} has no time zone; a virtual clock starts at an aware datetime")
+            raise ValueError(
+                f"{start} has no time zone; a virtual clock starts at an aware datetime"
+            )
         self._now = start.astimezone(UTC)
         self._sleepers: list[tuple[datetime, int, anyio.Event]] = []
         self._ages = itertools.count()

@@ -28,9 +28,7 @@ def reconcile(transaction: Transaction, program: Program, now: datetime) -> None
         remove(transaction, program, name, now)
 
 
-def _declared_again(
-    stored: CronRecord | None, declared: DeclaredCron, now: datetime
-) -> CronRecord:
+def _declared_again(stored: CronRecord | None, declared: DeclaredCron, now: datetime) -> CronRecord:
     if stored is None:
         fresh = declared.record(now, None)
         first = now if declared.kind == "interval" else fresh.schedule().next_instant(now)
@@ -94,7 +92,7 @@ def previous_run(transaction: Transaction, cron: CronRecord) -> JobRecord | None
     return job if job is not None and not job.is_finished else None
 
 
-def enqueue(  # noqa: PLR0913  # what a cron's job is made of
+def enqueue(  # what a cron's job is made of
     transaction: Transaction,
     program: Program,
     cron: CronRecord,

@@ -7,6 +7,7 @@ action's first line runs. Owned by the engine's loop.
 import heapq
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from typing import cast
 
 from rxferrix_lab.domain.job import JobId, JobRecord
 from rxferrix_lab.domain.lifecycle import Claim, Fail
@@ -19,7 +20,7 @@ from rxferrix_lab.engine.mutation_jobs import Deferred, Early, MutationJobs
 from rxferrix_lab.engine.program import Program
 from rxferrix_lab.engine.writer import Answer, Request
 from rxferrix_lab.errors import ArgumentsError
-from rxferrix_lab.storage.scheduler_rows import due_keys
+from rxferrix_lab.storage.scheduler_rows import DueKey, due_keys
 from rxferrix_lab.storage.transaction import Transaction
 
 MOST_IN_FLIGHT = 2048
@@ -51,7 +52,7 @@ class UnknownFunctionPatience:
 class Dispatch:
     """The way of a due job from its lane to the writer."""
 
-    def __init__(  # noqa: PLR0913  # the engine's parts, each used
+    def __init__(  # the engine's parts, each used
         self,
         lanes: Lanes,
         mutations: MutationJobs,
@@ -148,7 +149,9 @@ class Dispatch:
             persists=True,
         )
 
-    def _claim_body(self, transaction: Transaction, job_id: JobId) -> Claimed | Deferred | Early | None:
+    def _claim_body(
+        self, transaction: Transaction, job_id: JobId
+    ) -> Claimed | Deferred | Early | None:
         job = transaction.job(job_id)
         now = self._clock.now()
         if job is None or job.state != "pending":
@@ -203,11 +206,9 @@ def _refill_request(lane: Lane) -> Request:
         return due_keys(transaction.connection, lane.key, after, WINDOW)
 
     def landed(answer: Answer) -> None:
-        if isinstance(answer.value, list):
-            lane.refill(answer.value)
+        if answer.error is None:
+            lane.refill(cast("list[DueKey]", answer.value))
         else:
             lane.is_refilling = False
 
     return Request(body, landed=landed, persists=True)
-
-

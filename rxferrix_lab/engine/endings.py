@@ -1,6 +1,7 @@
 """What follows when something happens to a job, inside the transaction that records it.
 
-Applies the event, and makes the `on_complete` job of one that ended: the same commit, so exactly once.
+Applies the event, and makes the `on_complete` job of one that ended: the same commit, so exactly
+once.
 """
 
 from dataclasses import replace

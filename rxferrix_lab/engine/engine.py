@@ -1,17 +1,19 @@
 """The engine as a whole: its parts wired together, its loop, its start and its stop.
 
-Everything here runs on one event loop; only `_committed`, `submit` and the waiting for jobs are called
-from other threads. Decides no transition and runs no user code itself.
+Everything here runs on one event loop; only `_committed`, `submit` and the waiting for jobs are
+called from other threads. Decides no transition and runs no user code itself.
 """
 
 import threading
-from collections.abc import Awaitable, Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import anyio
+import anyio.lowlevel
 from anyio.abc import TaskGroup
 
 from rxferrix_lab.domain.job import JobId, JobRecord
@@ -48,13 +50,12 @@ class Options:
     seed: int = 0
 
     @classmethod
-    def checked(
-        cls, grace: timedelta, keep: timedelta, parallelism: int, seed: int
-    ) -> "Options":
+    def checked(cls, grace: object, keep: object, parallelism: int, seed: int) -> "Options":
         """The options, if they can be meant.
 
         Raises:
-            ValueError: for a negative grace, a keep period of nothing, or slots outside 1 to 100,000.
+            ValueError: for a negative grace, a keep period of nothing, or slots outside 1 to
+                100,000.
         """
         if not isinstance(grace, timedelta) or grace < timedelta(0):
             raise ValueError(f"grace is a timedelta of zero or more, not {grace!r:.60}")
@@ -62,7 +63,9 @@ class Options:
             raise ValueError(f"keep is a timedelta above zero, not {keep!r:.60}")
         check_parallelism(parallelism)
         if parallelism == 0:
-            raise ValueError("parallelism is 1 or more: with 0 no action outside a pool would ever run")
+            raise ValueError(
+                "parallelism is 1 or more: with 0 no action outside a pool would ever run"
+            )
         return cls(grace, keep, parallelism, seed)
 
 
@@ -93,6 +96,8 @@ class Engine:
         self._waiting: dict[JobId, list[Future[JobRecord]]] = {}  # guarded by _guard
         self._guard = threading.Lock()
         self._wake: anyio.Event | None = None
+        self._inbox: deque[Callable[[], object]] = deque()
+        self._inbox_filled = anyio.Event()
         self._must_stop = False
         self._has_taken_over = False
 
@@ -121,6 +126,7 @@ class Engine:
 
     async def _start(self, tasks: TaskGroup) -> None:
         self.attempts.use(tasks)
+        tasks.start_soon(self._take_calls, name="rxferrix inbox")
         await result_of(self.operate(self._recover))
 
     def _recover(self, transaction: Transaction) -> None:
@@ -156,8 +162,7 @@ class Engine:
 
     def request_stop(self) -> None:
         """Begin the clean stop; from any thread."""
-        if self.loop is not None:
-            self.loop.post(self._begin_stop)
+        self.call_soon(self._begin_stop)
 
     def _begin_stop(self) -> None:
         self._must_stop = True
@@ -214,18 +219,37 @@ class Engine:
         if waited.cancelled_caught:
             self.vitals.note_loop_lag(stopwatch_s() - began_s - seconds)
 
+    def call_soon(self, call: Callable[[], object]) -> bool:
+        """Run `call` in a task of the engine's; from any thread. False where its loop has ended.
+
+        A callback of the event loop runs in no task, where anyio does not know its backend.
+        """
+        self._inbox.append(call)
+        return self.loop is not None and self.loop.post(self._ring)
+
+    def _ring(self) -> None:
+        self._inbox_filled.set()
+
+    async def _take_calls(self) -> None:
+        while True:
+            await self._inbox_filled.wait()
+            self._inbox_filled = anyio.Event()
+            while self._inbox:
+                self._inbox.popleft()()
+            await anyio.lowlevel.checkpoint()
+
     def nudge(self) -> None:
         """Look again: something may be due. On the engine's loop."""
         if self._wake is not None:
             self._wake.set()
 
-    def start_task(self, work: Callable[[], Awaitable[None]], name: str) -> None:
+    def start_task(self, work: Callable[[], Coroutine[Any, Any, None]], name: str) -> None:
         """Run a coroutine as a task of the engine's; from any thread.
 
         Raises:
             NotRunningError: if the engine has stopped.
         """
-        if self.loop is None or not self.loop.post(lambda: self.attempts.start(work, name)):
+        if not self.call_soon(lambda: self.attempts.start(work, name)):
             raise NotRunningError("the app has stopped")
 
     # --- requests -------------------------------------------------------------------------------
@@ -280,7 +304,7 @@ class Engine:
         if self._is_inline:
             self._landed(commit)
         elif self.loop is not None:
-            self.loop.post(lambda: self._landed(commit))
+            self.call_soon(lambda: self._landed(commit))
         self._tell_waiting(commit)
         self.feed.publish(commit.change)
 
@@ -314,7 +338,10 @@ class Engine:
 
     # --- waiting for jobs -----------------------------------------------------------------------
     def when_ended(self, job: JobId) -> "Future[JobRecord]":
-        """A future of the job's row as it ended; from any thread. The caller looks at the row too."""
+        """A future of the job's row as it ended; from any thread.
+
+        The caller looks at the row too.
+        """
         future: Future[JobRecord] = Future()
         with self._guard:
             self._waiting.setdefault(job, []).append(future)

@@ -17,7 +17,10 @@ _PLUMBING = ("anyio", "trio", "outcome", "msgspec", "sniffio")
 def error_of(
     error: BaseException, kind: Literal["error", "timeout", "arguments"] = "error"
 ) -> JobError:
-    """The error to store; frames of this package, of the event loop and of Python itself are left out."""
+    """The error to store, with the user's frames only.
+
+    Frames of this package, of the event loop and of Python itself are left out.
+    """
     return JobError(
         kind,
         type(error).__name__,

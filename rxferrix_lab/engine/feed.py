@@ -1,7 +1,7 @@
 """Who wants to know of commits.
 
-Listeners are called after each commit on the writer's thread, so they must be quick and never raise:
-they pass the news on to a thread of their own.
+Listeners are called after each commit on the writer's thread, so they must be quick and never
+raise: they pass the news on to a thread of their own.
 """
 
 import threading

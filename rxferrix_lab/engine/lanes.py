@@ -1,8 +1,9 @@
 """Due jobs in memory, in order, by lane.
 
-A lane is what shares slots: the mutations (none needed), the actions in no pool, and each pool. A lane
-holds the first keys (due time, id) of its pending jobs; the database has the rest, and is asked for more
-when a lane runs low, so a million far-off jobs cost no memory. Owned by the engine's loop.
+A lane is what shares slots: the mutations (none needed), the actions in no pool, and each pool. A
+    lane holds the first keys (due time, id) of its pending jobs; the database has the rest, and is
+    asked for more when a lane runs low, so a million far-off jobs cost no memory. Owned by the
+    engine's loop.
 """
 
 import heapq

@@ -15,7 +15,9 @@ class Loop:
 
     def __init__(self) -> None:
         token = anyio.lowlevel.current_token()
-        native: Any = token.native_token  # an asyncio loop or a TrioToken: two classes, no common type
+        native: Any = (
+            token.native_token
+        )  # an asyncio loop or a TrioToken: two classes, no common type
         self._native = native
         self._post: Callable[..., object] = (
             native.call_soon_threadsafe

@@ -70,7 +70,10 @@ class MutationJobs:
         arguments: Prepared,
         done: Callable[[Answer], None],
     ) -> Request:
-        """The request that runs a mutation for a caller; its failure is logged, then raised there."""
+        """The request that runs a mutation for a caller.
+
+        Its failure is logged, then raised there.
+        """
 
         def body(transaction: Transaction) -> str:
             began = replace(execution, now=self._clock.now())

@@ -25,6 +25,17 @@ class Identity:
     admin: bool = False
 
 
+def checked_identity(identity: object) -> Identity:
+    """The identity, if it is one.
+
+    Raises:
+        TypeError: for anything else.
+    """
+    if not isinstance(identity, Identity):
+        raise TypeError(f"as_user takes an Identity, not {identity!r:.60}")
+    return identity
+
+
 @dataclass(frozen=True, slots=True)
 class Execution:
     """One execution of a function: who, when, for which job, with which randomness."""
@@ -53,9 +64,20 @@ class RunnableMutation(Protocol):
 class RunnableAction(Protocol):
     """A registered action."""
 
-    grace: timedelta | None  # null: the app's
-    timeout: timedelta | None  # null: none
-    in_thread: bool
+    @property
+    def grace(self) -> timedelta | None:
+        """How long it may go on after it was asked to stop; None for the app's grace."""
+        ...
+
+    @property
+    def timeout(self) -> timedelta | None:
+        """After which it is asked to stop; None for never."""
+        ...
+
+    @property
+    def in_thread(self) -> bool:
+        """Whether it runs in a thread, which cannot be aborted."""
+        ...
 
     def prepare(self, args: str) -> Prepared:
         """The arguments of a stored job, decoded; ArgumentsError where they no longer fit."""
@@ -69,10 +91,25 @@ class RunnableAction(Protocol):
 class Program(Protocol):
     """All that is registered and declared."""
 
-    is_interactive: bool
-    crons: Mapping[str, DeclaredCron]
-    pools: Mapping[str, Workpool]
-    tables: Mapping[str, str]  # name to columns
+    @property
+    def is_interactive(self) -> bool:
+        """Whether more may be declared later, cell by cell."""
+        ...
+
+    @property
+    def crons(self) -> Mapping[str, DeclaredCron]:
+        """The declared crons and intervals, by name."""
+        ...
+
+    @property
+    def pools(self) -> Mapping[str, Workpool]:
+        """The declared pools, by name."""
+        ...
+
+    @property
+    def tables(self) -> Mapping[str, str]:
+        """The declared tables: name to columns."""
+        ...
 
     def mutation(self, name: str) -> RunnableMutation | None:
         """The mutation of that name."""

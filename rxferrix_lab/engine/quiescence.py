@@ -1,7 +1,7 @@
 """Whether a task, with all that it started, waits on nothing but the clock.
 
-Reads what each task waits for: the clock, other tasks (a task group's end, `gather`), or something real.
-Only asked under a virtual clock, on the event loop's own thread.
+Reads what each task waits for: the clock, other tasks (a task group's end, `gather`), or something
+    real. Only asked under a virtual clock, on the event loop's own thread.
 """
 
 from collections.abc import Iterable
@@ -90,7 +90,7 @@ def _innermost_self(coro: object, method: str) -> object | None:
 def _natives() -> Iterable[Task]:
     """The event loop's own task objects."""
     try:
-        import trio  # noqa: PLC0415  # only where trio is installed
+        import trio  # only where trio is installed
 
         root = trio.lowlevel.current_root_task()
     except (ImportError, RuntimeError):
@@ -101,7 +101,8 @@ def _natives() -> Iterable[Task]:
 
 
 def _trio_tasks(root: Task) -> list[Task]:
-    found, ahead = [], [root]
+    found: list[Task] = []
+    ahead: list[Task] = [root]
     while ahead:
         task = ahead.pop()
         found.append(task)
@@ -111,6 +112,6 @@ def _trio_tasks(root: Task) -> list[Task]:
 
 
 def _asyncio_tasks() -> Iterable[Task]:
-    import asyncio  # noqa: PLC0415, TID251  # read only: which tasks there are
+    import asyncio  # noqa: TID251  # read only: which tasks there are
 
     return asyncio.all_tasks()

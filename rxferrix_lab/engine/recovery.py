@@ -1,7 +1,7 @@
 """What a start finds, put in order in one transaction before any work is taken.
 
-What was running is failed and not tried again (contract 3.3); tables, pools and crons are brought in step
-with the declared ones. Jobs found pending are left as they are: they run.
+What was running is failed and not tried again (contract 3.3); tables, pools and crons are brought
+in step with the declared ones. Jobs found pending are left as they are: they run.
 """
 
 from collections.abc import Mapping
@@ -58,9 +58,7 @@ def reconcile(transaction: Transaction, program: Program, now: datetime) -> Reco
     )
 
 
-def _interrupt(
-    transaction: Transaction, program: Program, job: JobRecord, now: datetime
-) -> None:
+def _interrupt(transaction: Transaction, program: Program, job: JobRecord, now: datetime) -> None:
     error = interrupted(CRASHED)
     after = settle(transaction, program, job, Interrupt(error), now)
     is_canceled = after.state == "canceled"

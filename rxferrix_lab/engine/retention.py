@@ -3,6 +3,7 @@
 Sweeps only when something can be old enough, so a quiet app is left alone.
 """
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from rxferrix_lab.engine.attempts import Submit
@@ -32,9 +33,9 @@ class Retention:
 
     def note(self, commit: Commit) -> None:
         """Something may have ended with this commit."""
-        if self._oldest is None and "_execution_log" in commit.change.tables:
-            self._oldest = self._clock.now()
-        elif self._oldest is None and any(job.is_finished for job in commit.jobs):
+        if (self._oldest is None and "_execution_log" in commit.change.tables) or (
+            self._oldest is None and any(job.is_finished for job in commit.jobs)
+        ):
             self._oldest = self._clock.now()
 
     def wait_after_leap(self) -> None:
@@ -59,16 +60,24 @@ class Retention:
             Request(lambda tx: self._expire(tx, before), landed=self._swept, persists=True)
         )
 
-    def _expire(self, transaction: Transaction, before: datetime) -> tuple[int, datetime | None]:
+    def _expire(self, transaction: Transaction, before: datetime) -> "_Swept":
         gone = transaction.expire(before, BATCH)
-        return gone, transaction.oldest_end()
+        return _Swept(gone, transaction.oldest_end())
 
     def _swept(self, answer: Answer) -> None:
         self._is_sweeping = False
         now = self._clock.now()
-        if not isinstance(answer.value, tuple):
+        if not isinstance(answer.value, _Swept):
             self._not_before = now + SPACING
             return
-        gone, self._oldest = answer.value
+        gone, self._oldest = answer.value.gone, answer.value.oldest
         # A full batch means that more is old enough; else the next look waits for company.
         self._not_before = now if gone >= BATCH else now + SPACING
+
+
+@dataclass(frozen=True, slots=True)
+class _Swept:
+    """What a sweep did."""
+
+    gone: int  # rows
+    oldest: datetime | None  # when the oldest row that is left ended

@@ -1,7 +1,8 @@
 """Runs an engine under a virtual clock, step by step, the same way every time.
 
-What is due at one instant starts in order, each running until it ends or waits on the clock before the
-next starts; then the clock moves to the next instant at which something happens, never past one.
+What is due at one instant starts in order, each running until it ends or waits on the clock before
+the next starts; then the clock moves to the next instant at which something happens, never past
+one.
 """
 
 from dataclasses import dataclass
@@ -121,7 +122,8 @@ class Stepper:
         job = busy.execution.job if busy is not None else None
         return (
             f"{who}{f' (job {job})' if job is not None else ''} has waited on something real for "
-            f"{self.real_timeout.total_seconds():g} s while virtual time stands; wait with ctx.sleep, "
+            f"{self.real_timeout.total_seconds():g} s while virtual time stands; wait with "
+            "ctx.sleep, "
             "or give real_timeout= more"
         )
 
@@ -138,4 +140,6 @@ class Stepper:
         with self.engine.store.snapshot() as snapshot:
             names = [found.function for job in jobs if (found := snapshot.job(job)) is not None]
         ranked = sorted(set(names), key=names.count, reverse=True)[:3]
-        return ", ".join(f"{name} ({names.count(name)} of the last {len(names)})" for name in ranked)
+        return ", ".join(
+            f"{name} ({names.count(name)} of the last {len(names)})" for name in ranked
+        )

@@ -1,7 +1,7 @@
 """Schedules become jobs.
 
-Reads schedules, makes jobs, never runs one. An occurrence is looked up under its key (cron, instant)
-before it becomes a job, so a second look is harmless whatever the clock did.
+Reads schedules, makes jobs, never runs one. An occurrence is looked up under its key (cron,
+instant) before it becomes a job, so a second look is harmless whatever the clock did.
 """
 
 from collections.abc import Iterable, Mapping
@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from rxferrix_lab.domain.cron_record import CronRecord
+from rxferrix_lab.domain.job import Trigger
 from rxferrix_lab.domain.log_entry import LogEntry
 from rxferrix_lab.engine import crons
 from rxferrix_lab.engine.attempts import Submit
@@ -36,7 +37,10 @@ class Ticker:
         self._absent_until: dict[str, datetime] = {}  # occurrences before it passed unseen
 
     def learn(self, stored: Mapping[str, CronRecord], now: datetime) -> None:
-        """Take over the stored crons; nobody looked after those that are awake for the first time."""
+        """Take over the stored crons.
+
+        Nobody looked after those that are awake for the first time.
+        """
         self._crons = dict(stored)
         for cron in self._awake():
             self._absent_until.setdefault(cron.name, now)
@@ -139,14 +143,19 @@ class Ticker:
         elif transaction.has_occurrence(cron.name, occurrence):
             transaction.save_cron(cron.name, cron)
         else:
-            trigger = "catch_up" if missed else "cron"
+            trigger: Trigger = "catch_up" if missed else "cron"
             crons.enqueue(transaction, self._program, cron, occurrence, trigger, now, missed)
 
     def _start_over(self, transaction: Transaction, cron: CronRecord, now: datetime) -> None:
-        """The last occurrence lies more than a day ahead: the clock had been wrong (contract 5.6)."""
+        """The last occurrence lies more than a day ahead.
+
+        The clock had been wrong (contract 5.6).
+        """
         detail = (
-            f"{cron.name}: its last occurrence {_shown(cron.latest_occurrence)} lies more than a day "
-            f"ahead of now ({now.isoformat()}), so the clock had been wrong; the next run is computed "
+            f"{cron.name}: its last occurrence {_shown(cron.latest_occurrence)} lies more than "
+            "a day "
+            f"ahead of now ({now.isoformat()}), so the clock had been wrong; the next run is "
+            "computed "
             "from now"
         )
         following = cron.schedule().next_instant(now)
@@ -155,9 +164,7 @@ class Ticker:
         )
         transaction.log(self._skip(cron, detail, now))
 
-    def _give_up_for_now(
-        self, transaction: Transaction, name: str, error: BaseException
-    ) -> None:
+    def _give_up_for_now(self, transaction: Transaction, name: str, error: BaseException) -> None:
         """A row that cannot be read stops this cron until it is declared again, and says so."""
         cron = self._crons[name]
         now = self._clock.now()

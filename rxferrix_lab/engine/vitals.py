@@ -31,7 +31,10 @@ class Vitals:
         self._loop_lag_s.append(max(seconds, 0.0))
 
     def lateness(self, share: float) -> timedelta | None:
-        """The lateness that this share (0 to 1) of the latest jobs did not exceed; None without jobs."""
+        """The lateness that this share (0 to 1) of the latest jobs did not exceed.
+
+        None without jobs.
+        """
         return _quantile(list(self._lateness_s), share)
 
     def loop_lag(self, share: float) -> timedelta | None:

@@ -1,9 +1,10 @@
 """Everything that writes, in groups.
 
 Requests wait in line; whatever waits becomes one transaction, committed once, and each is answered
-after COMMIT. A request that fails is undone alone: from memory where it sent nothing, else the group is
-rolled back, what came before it is run again, and it is run by itself, for only a verdict given alone
-counts. So bodies may run more than once, and their effects land exactly once, in order.
+after COMMIT. A request that fails is undone alone: from memory where it sent nothing, else the
+group is rolled back, what came before it is run again, and it is run by itself, for only a verdict
+given alone counts. So bodies may run more than once, and their effects land exactly once, in
+order.
 """
 
 from collections import deque
@@ -35,9 +36,9 @@ class Answer:
 class Request:
     """A body to run inside a transaction.
 
-    `done` is called after COMMIT on the writer's thread, `landed` on the engine's loop. `failed` records
-    a failure in a layer of its own. `persists` marks the scheduler's own requests: where the disk is
-    full they wait, while a caller's is told at once.
+    `done` is called after COMMIT on the writer's thread, `landed` on the engine's loop. `failed`
+    records a failure in a layer of its own. `persists` marks the scheduler's own requests: where
+    the disk is full they wait, while a caller's is told at once.
     """
 
     body: Callable[[Transaction], object]
@@ -46,7 +47,9 @@ class Request:
     landed: Callable[[Answer], None] | None = None
     jobs: tuple[JobId, ...] = ()
     persists: bool = False
-    outside: Callable[[Store], object] | None = None  # run between transactions, instead of the body
+    outside: Callable[[Store], object] | None = (
+        None  # run between transactions, instead of the body
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,10 @@ class Writer:
 
     @property
     def group_limit(self) -> int:
-        """How many requests the next group takes at the most; halved for a while after a rollback."""
+        """How many requests the next group takes at the most.
+
+        Halved for a while after a rollback.
+        """
         return self._limit
 
     def run(self, requests: Sequence[Request]) -> None:
@@ -128,7 +134,10 @@ class Writer:
     def _recover(
         self, group: "_Group", ahead: deque[list[Request]], error: Exception, reopens: int
     ) -> list[list[Request]]:
-        """After an error of the store itself: open again where that can help, else give up for now."""
+        """After an error of the store itself.
+
+        Open again where that can help, else give up for now.
+        """
         everything = [*group.batch, *(request for batch in ahead for request in batch)]
         if not is_fatal(error) or reopens > MOST_REOPENS:
             if group.transaction is not None and self._store.is_open:
@@ -142,7 +151,10 @@ class Writer:
 
     # --- one transaction ------------------------------------------------------------------------
     def _try(self, group: "_Group") -> list[list[Request]]:
-        """Run a group as one transaction; returns the batches that still have to be run, in order."""
+        """Run a group as one transaction.
+
+        Returns the batches that still have to be run, in order.
+        """
         transaction = group.transaction = self._store.transaction()
         started_s = stopwatch_s()
         try:
@@ -169,7 +181,7 @@ class Writer:
 
     def _run_one(self, group: "_Group", at: int, request: Request) -> BaseException | None:
         """Run one request in its layer; a failure comes back where all has to be rolled back."""
-        transaction = group.transaction
+        transaction = group.open_transaction
         transaction.enter()
         value, failure = self._run_body(transaction, request)
         if failure is None:
@@ -197,20 +209,20 @@ class Writer:
         self.is_in_body = True
         try:
             value = request.body(transaction)
-        except BaseException as error:  # noqa: BLE001  # a mutation may raise anything, SystemExit too
+        except BaseException as error:  # noqa: BLE001  # a mutation may raise anything at all
             return None, error
         finally:
             self.is_in_body = False
         return value, transaction.layer.broken
 
     def _finish(self, group: "_Group") -> None:
-        tables = group.transaction.finish()
+        tables = group.open_transaction.finish()
         self._publish(group, tables)
 
     def _publish(self, group: "_Group", tables: frozenset[str]) -> None:
         self._version += 1
         self.commits += 1
-        jobs = tuple(group.transaction.base.jobs.values())
+        jobs = tuple(group.open_transaction.base.jobs.values())
         commit = Commit(Change(self._version, tables), jobs, tuple(group.answers))
         self._committed(commit)
         for request, answer in commit.answers:
@@ -218,10 +230,11 @@ class Writer:
                 request.done(answer)
 
     # --- failures -------------------------------------------------------------------------------
-    def _without(
-        self, group: "_Group", at: int, failure: BaseException
-    ) -> list[list[Request]]:
-        """Split a rolled back group around the request that failed; alone, its failure is recorded."""
+    def _without(self, group: "_Group", at: int, failure: BaseException) -> list[list[Request]]:
+        """Split a rolled back group around the request that failed.
+
+        Alone, its failure is recorded.
+        """
         self._limit = max(1, self._limit // 2)
         batch = group.batch
         if len(batch) == 1:
@@ -229,7 +242,10 @@ class Writer:
         return [batch[:at], [batch[at]], batch[at + 1 :]]
 
     def _after_unsent(self, group: "_Group", error: Exception) -> list[list[Request]]:
-        """A value did not fit its column when the group was sent: halve until the owner is alone."""
+        """A value did not fit its column when the group was sent.
+
+        Halve until the owner is alone.
+        """
         batch = group.batch
         if len(batch) == 1:
             return self._without(group, 0, error)
@@ -263,9 +279,16 @@ class _Group:
     """One try at a transaction."""
 
     batch: list[Request]
-    transaction: Transaction | None = None
+    transaction: Transaction | None = None  # null until it was begun
     answers: list[tuple[Request, Answer]] = field(default_factory=list)
     owners: dict[tuple[str, int], int] = field(default_factory=dict)  # who wrote which row
+
+    @property
+    def open_transaction(self) -> Transaction:
+        """The transaction, once it was begun."""
+        if self.transaction is None:
+            raise RuntimeError("the group has not begun")
+        return self.transaction
 
 
 def _batches(requests: Sequence[Request]) -> list[list[Request]]:

@@ -35,7 +35,10 @@ class WriterLine(Protocol):
 
 
 class InlineLine:
-    """Runs each request before `submit` returns: under a virtual clock nothing is left to chance."""
+    """Runs each request before `submit` returns.
+
+    Under a virtual clock nothing is left to chance.
+    """
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer

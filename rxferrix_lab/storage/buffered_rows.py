@@ -110,7 +110,7 @@ class BufferedRows:
 
 def _existing(connection: duckdb.DuckDBPyConnection, table: str, ids: Iterable[int]) -> set[int]:
     rows: list[tuple[Any, ...]] = connection.execute(
-        f"SELECT id FROM {quoted(table)} WHERE id IN (SELECT unnest($ids::BIGINT[]))",  # noqa: S608
+        f"SELECT id FROM {quoted(table)} WHERE id IN (SELECT unnest($ids::BIGINT[]))",
         {"ids": list(ids)},
     ).fetchall()
     return {row for (row,) in rows}

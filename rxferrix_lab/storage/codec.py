@@ -1,7 +1,7 @@
 """Rows of the scheduler's tables to records and back.
 
-Instants travel as microseconds since 1970 when read, because a TIMESTAMPTZ costs ten times as much to
-fetch, and as aware datetimes when written.
+Instants travel as microseconds since 1970 when read, because a TIMESTAMPTZ costs ten times as much
+to fetch, and as aware datetimes when written.
 """
 
 import json
@@ -90,7 +90,7 @@ class TableCodec(Generic[R]):
 
 
 def _codec(table: str, record: type[R]) -> TableCodec[R]:
-    columns = tuple(field.name for field in fields(record))  # type: ignore[arg-type]  # dataclasses all
+    columns = tuple(field.name for field in fields(record))  # type: ignore[arg-type]  # dataclasses
     return TableCodec(
         table=table,
         record=record,

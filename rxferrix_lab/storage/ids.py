@@ -1,7 +1,7 @@
 """Ids that are never drawn twice.
 
-Counters live in memory; the database keeps a mark above every id that may have been drawn, moved ahead
-in blocks by the transaction that first needs it. A rollback gives no id back.
+Counters live in memory; the database keeps a mark above every id that may have been drawn, moved
+ahead in blocks by the transaction that first needs it. A rollback gives no id back.
 """
 
 from dataclasses import dataclass, field

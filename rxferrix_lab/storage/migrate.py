@@ -1,7 +1,7 @@
 """Brings a database to the schema that this version writes, forwards only.
 
-A step is a SQL script run in one transaction with the new version number, so that a crash leaves the
-old schema or the new one. A database from a newer version is refused, untouched.
+A step is a SQL script run in one transaction with the new version number, so that a crash leaves
+the old schema or the new one. A database from a newer version is refused, untouched.
 """
 
 from importlib.resources import files
@@ -26,7 +26,8 @@ def migrate(connection: duckdb.DuckDBPyConnection, path: str | Path) -> None:
     version = schema_version(connection)
     if version is None:
         raise StoreUnavailableError(
-            f"{path} has tables of the scheduler's names but no schema version: it is not a database "
+            f"{path} has tables of the scheduler's names but no schema version: it is not a "
+            "database "
             "of this package; give another file"
         )
     if version > CURRENT_VERSION:
@@ -47,9 +48,7 @@ def schema_version(connection: duckdb.DuckDBPyConnection) -> int | None:
         ).fetchall()
     }
     if "_meta" in tables:
-        row = connection.execute(
-            "SELECT value FROM _meta WHERE key = 'schema_version'"
-        ).fetchone()
+        row = connection.execute("SELECT value FROM _meta WHERE key = 'schema_version'").fetchone()
         return int(row[0]) if row else None
     return None if tables & {"_scheduled_jobs", "_crons", "_workpools", "_execution_log"} else 0
 

@@ -34,7 +34,7 @@ class Rows:
         """The first row, or None where there is none."""
         return self._rows[0] if self._rows else None
 
-    def scalar(self) -> Any:
+    def scalar(self) -> Any:  # noqa: ANN401  # as the database types it
         """The first value of the first row, or None where there is no row."""
         return self._rows[0][0] if self._rows else None
 
@@ -44,7 +44,7 @@ class Rows:
 
     def df(self) -> pd.DataFrame:
         """The rows as a pandas data frame; instants are aware and in UTC."""
-        import pandas as pd  # noqa: PLC0415  # importing the package must not load pandas
+        import pandas as pd  # importing the package must not load pandas
 
         return pd.DataFrame.from_records(self._rows, columns=self.columns)
 

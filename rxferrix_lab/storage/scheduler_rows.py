@@ -34,7 +34,7 @@ DueKey = tuple[datetime, JobId]
 
 def load_all(connection: duckdb.DuckDBPyConnection, codec: TableCodec[R]) -> list[R]:
     """Every record of a small table."""
-    query = f"SELECT {codec.select_list} FROM {codec.table}"  # noqa: S608  # our own names
+    query = f"SELECT {codec.select_list} FROM {codec.table}"  # our own names
     return codec.decode(connection.execute(query).fetchall())
 
 
@@ -47,7 +47,7 @@ def load_jobs(connection: duckdb.DuckDBPyConnection, ids: Sequence[JobId]) -> li
         SELECT {JOBS.select_list}
         FROM _scheduled_jobs
         WHERE id BETWEEN $low AND $high AND id IN (SELECT unnest($ids::BIGINT[]))
-        """,  # noqa: S608  # our own names
+        """,  # our own names
         {"low": min(ids), "high": max(ids), "ids": list(ids)},
     ).fetchall()
     return JOBS.decode(rows)
@@ -64,7 +64,7 @@ def unfinished_jobs(
         FROM _scheduled_jobs
         WHERE finished_at IS NULL{conditions}
         ORDER BY id
-        """,  # noqa: S608  # our own names
+        """,  # our own names
         dict(columns),
     ).fetchall()
     return JOBS.decode(rows)
@@ -122,7 +122,7 @@ def due_keys(
         WHERE {" AND ".join(conditions)}
         ORDER BY due_at, id
         LIMIT $most
-        """,  # noqa: S608  # our own names
+        """,  # our own names
         values,
     ).fetchall()
     return [(instant_of(due), JobId(job)) for due, job in rows]
@@ -182,7 +182,7 @@ def _replace_named(
     if not owed:
         return
     connection.execute(
-        f"DELETE FROM {codec.table} WHERE name IN (SELECT unnest($names::VARCHAR[]))",  # noqa: S608
+        f"DELETE FROM {codec.table} WHERE name IN (SELECT unnest($names::VARCHAR[]))",
         {"names": list(owed)},
     )
     rows = [codec.encode(record) for record in owed.values() if record is not None]
@@ -205,14 +205,18 @@ def count_revision(
     """How many job rows a commit has written."""
     known = list(ids)
     row = connection.execute(
-        "SELECT count(*) FROM _scheduled_jobs WHERE id BETWEEN $low AND $high AND revision = $revision",
+        "SELECT count(*) FROM _scheduled_jobs WHERE id BETWEEN $low AND $high AND revision = "
+        "$revision",
         {"low": min(known), "high": max(known), "revision": revision},
     ).fetchone()
     return row[0] if row else 0
 
 
 def expire(connection: duckdb.DuckDBPyConnection, ended_before: datetime, most: int) -> int:
-    """Delete ended jobs that no unfinished job refers to, and log rows of before; at most so many."""
+    """Delete ended jobs that no unfinished job refers to, and log rows of before.
+
+    At most so many.
+    """
     gone = connection.execute(
         """
         DELETE FROM _scheduled_jobs

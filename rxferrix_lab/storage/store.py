@@ -1,10 +1,11 @@
 """The job store: one DuckDB file, one writer, any number of readers.
 
-Opens and locks the file, brings its schema up to date, gives out transactions and snapshots, compacts
-when nothing else is open, and opens again after an error that lost the database. Decides nothing.
+Opens and locks the file, brings its schema up to date, gives out transactions and snapshots,
+compacts when nothing else is open, and opens again after an error that lost the database. Decides
+nothing.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -15,9 +16,9 @@ import duckdb
 from rxferrix_lab.errors import NotRunningError
 from rxferrix_lab.storage.catalog import Catalog, quoted
 from rxferrix_lab.storage.compaction import backup, compact_database, needs_compaction
-from rxferrix_lab.storage.connection import MEMORY, OpenDatabase, open_database
+from rxferrix_lab.storage.connection import OpenDatabase, open_database
 from rxferrix_lab.storage.ids import LARGEST_ID, IdSequence
-from rxferrix_lab.storage.lock import FileLock
+from rxferrix_lab.storage.lock import MEMORY, FileLock
 from rxferrix_lab.storage.migrate import migrate
 from rxferrix_lab.storage.snapshot import Snapshot
 from rxferrix_lab.storage.transaction import Sequences, Transaction
@@ -28,7 +29,10 @@ T = TypeVar("T")
 
 
 class Store:
-    """A database that an app holds. Transactions belong to the writer's thread, snapshots to any."""
+    """A database that an app holds.
+
+    Transactions belong to the writer's thread, snapshots to any.
+    """
 
     def __init__(self, path: str | Path, *, backup_folder: str | Path | None = None) -> None:
         self.path = path
@@ -109,7 +113,7 @@ class Store:
         return Transaction(database.writer, catalog, self._sequences, self._revision)
 
     @contextmanager
-    def snapshot(self, limit: timedelta | None = QUERY_LIMIT) -> Iterator[Snapshot]:
+    def snapshot(self, limit: timedelta | None = QUERY_LIMIT) -> Generator[Snapshot, None, None]:
         """A committed state to read, for at most `limit` of execution."""
         with self._database().reader(limit) as connection:
             yield Snapshot(connection)
@@ -123,7 +127,7 @@ class Store:
         table, row, revision = witness
         condition = "AND revision = $revision" if table == "_scheduled_jobs" else ""
         values = {"id": row} | ({"revision": revision} if condition else {})
-        query = f"SELECT count(*) FROM {table} WHERE id = $id {condition}"  # noqa: S608  # our names
+        query = f"SELECT count(*) FROM {table} WHERE id = $id {condition}"  # our names
         found = self.read(lambda writer: writer.execute(query, values).fetchone())
         return found is not None and found[0] > 0
 
@@ -153,7 +157,7 @@ class Store:
         )
         for table in _tables_with_ids(writer):
             mark = marks.get(table.lower(), 1)
-            query = f"SELECT coalesce(max(id), 0) FROM {quoted(table)}"  # noqa: S608  # quoted
+            query = f"SELECT coalesce(max(id), 0) FROM {quoted(table)}"  # quoted
             row = writer.execute(query).fetchone()
             largest = row[0] if row else 0
             before = self._sequences.get(table.lower())

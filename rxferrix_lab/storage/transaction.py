@@ -1,11 +1,13 @@
 """One DuckDB transaction that many requests share.
 
-Each request writes into a layer of its own (`enter`, then `merge` or `drop`). Writes are held back and
-sent through appenders before COMMIT, the scheduler's own rows last, their count checked: COMMIT alone
-proves nothing. Used by the writer's thread only; decides no transition and reads no clock.
+Each request writes into a layer of its own (`enter`, then `merge` or `drop`). Writes are held back
+and sent through appenders before COMMIT, the scheduler's own rows last, their count checked:
+COMMIT alone proves nothing. Used by the writer's thread only; decides no transition and reads no
+clock.
 """
 
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import datetime
 
 import duckdb
@@ -25,7 +27,10 @@ Sequences = dict[str, IdSequence]
 
 
 class Transaction:
-    """An open transaction. `base` holds what merged requests owe, `layer` what the current one does."""
+    """An open transaction. `base` holds what merged requests owe.
+
+    `layer` what the current one does.
+    """
 
     def __init__(
         self,
@@ -181,10 +186,8 @@ class Transaction:
 
     def rollback(self) -> None:
         """Undo everything; harmless where the database has undone it already."""
-        try:
+        with suppress(duckdb.TransactionException):  # a failed COMMIT has ended it already
             self.connection.execute("ROLLBACK")
-        except duckdb.TransactionException:
-            pass  # the failed COMMIT ended it
         self.catalog.forget()
 
     def note_log_ids(self, ids: list[int]) -> None:
@@ -216,7 +219,8 @@ class Transaction:
         found = scheduler_rows.count_revision(self.connection, saved, self.revision)
         if found != len(saved):
             raise StoreUnavailableError(
-                f"the store wrote {found} of {len(saved)} job rows; the transaction was not committed"
+                f"the store wrote {found} of {len(saved)} job rows; the transaction was not "
+                "committed"
             )
 
     def _changed_tables(self) -> frozenset[str]:

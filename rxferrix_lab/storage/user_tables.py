@@ -1,11 +1,11 @@
 """What a mutation does to the user's own tables: SQL, and the buffered verbs.
 
-Writes by the verbs are held back in the request's layer; a statement that reads or writes such a table
-sees them, because they are sent first. A database error loses the whole transaction, so it is noted on
-the layer, where a mutation that swallowed it is found out.
+Writes by the verbs are held back in the request's layer; a statement that reads or writes such a
+table sees them, because they are sent first. A database error loses the whole transaction, so it
+is noted on the layer, where a mutation that swallowed it is found out.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -37,7 +37,10 @@ class UserTables:
         self._transaction = transaction
 
     def sql(self, query: str, params: Mapping[str, object]) -> Rows:
-        """Run a statement that reads or writes; see `statements.inspect` for what is let through."""
+        """Run a statement that reads or writes.
+
+        See `statements.inspect` for what is let through.
+        """
         with self._noting_errors():
             statement = inspect(query, self._transaction.connection)
             self._send_what_it_sees(statement)
@@ -93,7 +96,7 @@ class UserTables:
 
     # --- below ----------------------------------------------------------------------------------
     @contextmanager
-    def _noting_errors(self) -> Iterator[None]:
+    def _noting_errors(self) -> Generator[None, None, None]:
         try:
             yield
         except RowConflictError as error:
@@ -176,7 +179,7 @@ class UserTables:
             return
         found = run_statement(
             self._transaction.connection,
-            f"SELECT id FROM {quoted(table)} WHERE id >= $next LIMIT 10001",  # noqa: S608
+            f"SELECT id FROM {quoted(table)} WHERE id >= $next LIMIT 10001",
             {"next": ids.next_id},
         )
         for (given,) in found:
@@ -189,7 +192,7 @@ def get_row(
     """The row of this id by column name, or None where there is none."""
     found = run_statement(
         connection,
-        f"SELECT * FROM {quoted(shape.name)} WHERE id = $id",  # noqa: S608  # quoted
+        f"SELECT * FROM {quoted(shape.name)} WHERE id = $id",  # quoted
         {"id": _row_id(shape, row)},
     )
     return found.dicts()[0] if len(found) else None
@@ -218,7 +221,10 @@ def _row_id(shape: TableShape, row: object) -> int:
 
 
 def _counted(rows: Rows) -> Rows:
-    """INSERT, UPDATE and DELETE answer with one row that is their count, unless RETURNING is asked."""
+    """INSERT, UPDATE and DELETE answer with one row that is their count.
+
+    Unless RETURNING is asked.
+    """
     if rows.columns == ["Count"] and len(rows) == 1:
         return Rows([], [], rowcount=rows.scalar())
     return rows
