@@ -9,6 +9,7 @@ from rxferrix_lab.app.action_desk import ActionDesk
 from rxferrix_lab.app.contexts import ActionCtx, MutationCtx, SyncActionCtx
 from rxferrix_lab.app.functions import Action, Mutation
 from rxferrix_lab.app.mutation_desk import MutationDesk
+from rxferrix_lab.app.output import captured
 from rxferrix_lab.app.thread_run import run_in_thread
 from rxferrix_lab.errors import SwallowedDatabaseError
 
@@ -82,16 +83,22 @@ class ActionRunner:
 
     async def run(self, attempt: Attempt, arguments: Arguments) -> str:
         """Run and return the result as JSON."""
-        args, kwargs = arguments
+        # A cell that calls an action expects to see what it prints; a job has its own place for it.
+        is_job_of_a_cell = attempt.job is not None and self._runtime.is_interactive
+        with captured(attempt.output, passes_on=not is_job_of_a_cell):
+            result = await self._call(attempt, *arguments)
+        return self._action.signature.encode_result(result)
+
+    async def _call(
+        self, attempt: Attempt, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> object:
         desk = ActionDesk(self._runtime, attempt)
         function = self._action.function
-        if self.in_thread:
-            context = SyncActionCtx(desk)
-            result = await run_in_thread(
-                lambda: function(context, *args, **kwargs),
-                attempt,
-                self._runtime.engine,
-            )
-        else:
-            result = await function(ActionCtx(desk), *args, **kwargs)
-        return self._action.signature.encode_result(result)
+        if not self.in_thread:
+            return await function(ActionCtx(desk), *args, **kwargs)
+        context = SyncActionCtx(desk)
+        return await run_in_thread(
+            lambda: function(context, *args, **kwargs),
+            attempt,
+            self._runtime.engine,
+        )

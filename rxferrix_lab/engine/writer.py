@@ -20,7 +20,7 @@ from rxferrix_lab.storage.store import DatabaseError, Store
 from rxferrix_lab.storage.transaction import Transaction
 
 LARGEST_GROUP = 1024
-LONGEST_GROUP_S = 0.05
+LONGEST_GROUP_S = 0.1
 MOST_REOPENS = 3
 
 

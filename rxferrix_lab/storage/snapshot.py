@@ -1,7 +1,7 @@
 """Reading: one committed state of the database, seen by one query, with nothing left open."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import duckdb
 
@@ -12,6 +12,9 @@ from rxferrix_lab.storage.job_search import JobSearch, find_jobs
 from rxferrix_lab.storage.rows import Rows
 from rxferrix_lab.storage.statements import inspect_query, table_names
 from rxferrix_lab.storage.user_tables import get_row, run_statement
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class Snapshot:
@@ -47,3 +50,13 @@ class Snapshot:
     def find_jobs(self, search: JobSearch, limit: int) -> list[JobRecord]:
         """The newest jobs that match, at most `limit`."""
         return find_jobs(self._connection, search, limit)
+
+    def ask(
+        self,
+        question: Callable[Concatenate[duckdb.DuckDBPyConnection, P], T],
+        /,
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        """The answer of one of this floor's questions."""
+        return question(self._connection, *args, **kwargs)

@@ -20,6 +20,7 @@ from rxferrix_lab.storage.connection import OpenDatabase, open_database
 from rxferrix_lab.storage.ids import LARGEST_ID, IdSequence
 from rxferrix_lab.storage.lock import MEMORY, FileLock
 from rxferrix_lab.storage.migrate import migrate
+from rxferrix_lab.storage.recent_jobs import RecentJobs
 from rxferrix_lab.storage.snapshot import Snapshot
 from rxferrix_lab.storage.transaction import Sequences, Transaction
 
@@ -41,6 +42,7 @@ class Store:
         self._open: OpenDatabase | None = None
         self._catalog: Catalog | None = None
         self._sequences: Sequences = {}
+        self._recent = RecentJobs()
         self._revision = 0
 
     # --- opening and closing --------------------------------------------------------------------
@@ -89,6 +91,7 @@ class Store:
         self._lock.release()
 
     def _disconnect(self) -> None:
+        self._recent.clear()
         if self._open is not None:
             self._open.close()
             self._open = None
@@ -110,7 +113,9 @@ class Store:
         if catalog is None:
             raise NotRunningError
         self._revision += 1
-        return Transaction(database.writer, catalog, self._sequences, self._revision)
+        return Transaction(
+            database.writer, catalog, self._sequences, self._recent, self._revision
+        )
 
     @contextmanager
     def snapshot(self, limit: timedelta | None = QUERY_LIMIT) -> Generator[Snapshot, None, None]:

@@ -22,6 +22,7 @@ from rxferrix_lab.storage.catalog import Catalog
 from rxferrix_lab.storage.codec import CRONS, JOBS, POOLS
 from rxferrix_lab.storage.ids import IdSequence
 from rxferrix_lab.storage.layer import Layer
+from rxferrix_lab.storage.recent_jobs import RecentJobs
 
 Sequences = dict[str, IdSequence]
 
@@ -37,6 +38,7 @@ class Transaction:
         connection: duckdb.DuckDBPyConnection,
         catalog: Catalog,
         sequences: Sequences,
+        recent: RecentJobs,
         revision: int,
     ) -> None:
         self.connection = connection
@@ -45,6 +47,7 @@ class Transaction:
         self.revision = revision
         self.base = Layer()
         self.layer = self.base
+        self._recent = recent
         self._loaded: dict[JobId, JobRecord] = {}
         self._marks: dict[str, int] = {}
         self._log_ids: list[int] = []
@@ -70,13 +73,18 @@ class Transaction:
     # --- the scheduler's rows -------------------------------------------------------------------
     def prefetch(self, ids: Iterable[JobId]) -> None:
         """Read many jobs with one statement."""
-        wanted = [job for job in ids if job not in self._loaded]
+        wanted = [job for job in ids if job not in self._loaded and self._recent.get(job) is None]
         for job in scheduler_rows.load_jobs(self.connection, wanted):
             self._loaded[job.id] = job
 
     def job(self, job: JobId) -> JobRecord | None:
         """The job as this transaction sees it."""
-        found = self.layer.jobs.get(job) or self.base.jobs.get(job) or self._loaded.get(job)
+        found = (
+            self.layer.jobs.get(job)
+            or self.base.jobs.get(job)
+            or self._recent.get(job)
+            or self._loaded.get(job)
+        )
         if found is None:
             self.prefetch([job])
             found = self._loaded.get(job)
@@ -182,6 +190,7 @@ class Transaction:
         self.connection.execute("COMMIT")
         for table, mark in self._marks.items():
             self.sequences[table].durable = mark
+        self._recent.note(self.base.jobs.values())
         return self._changed_tables()
 
     def rollback(self) -> None:

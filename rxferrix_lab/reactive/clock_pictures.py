@@ -1,0 +1,218 @@
+"""What one change of a zone's clock does to crons, as pictures that a view only has to draw.
+
+Frozen snapshots computed from `domain`: the wall clock against UTC, the lanes of crons around the
+change, and one sentence that says what happens. Never reads a clock; knows no colours.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+
+from rxferrix_lab.domain.cron import CronSchedule
+from rxferrix_lab.domain.cron_words import MONTHS
+from rxferrix_lab.domain.schedule import Schedule
+from rxferrix_lab.domain.zone import ClockChange, load_zone, transitions
+from rxferrix_lab.reactive.run_marks import (
+    Lanes,
+    Mark,
+    NamedSchedule,
+    lanes_between,
+    marks_between,
+    time_of,
+)
+
+YEARS_AHEAD = 5
+_LEAST_SPAN = timedelta(hours=4)  # shown on either side of a change
+_SECOND = timedelta(seconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """How many occurrences of a schedule one clock change touches."""
+
+    moved: int = 0  # in the gap: they run later by its length
+    merged: int = 0  # in the gap, one with a run that is due then anyway
+    once: int = 0  # in the repeated time: they run at the first passing only
+
+    @property
+    def is_none(self) -> bool:
+        """Whether the change leaves the schedule alone."""
+        return self == Effect()
+
+
+@dataclass(frozen=True, slots=True)
+class WallStretch:
+    """A piece of the wall clock that runs evenly with UTC."""
+
+    start: datetime  # UTC
+    end: datetime  # UTC
+    offset: timedelta  # the wall clock is ahead of UTC by this
+
+
+@dataclass(frozen=True, slots=True)
+class WallPicture:
+    """The wall clock of a zone against UTC around one change, with the runs of one schedule.
+
+    Attributes:
+        start: the picture's left edge, UTC.
+        end: the picture's right edge, UTC.
+        stretches: the wall clock, in order.
+        marks: the runs, the times that do not exist, and the second passings.
+        is_sampled: whether the marks stand for more runs than are drawn.
+    """
+
+    zone: str
+    change: ClockChange
+    start: datetime
+    end: datetime
+    stretches: tuple[WallStretch, ...]
+    marks: tuple[Mark, ...]
+    is_sampled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ChangePicture:
+    """One clock change and the crons around it.
+
+    Attributes:
+        sentence: what happens, for somebody who was woken by it.
+        lanes: touched crons first, then those of the same zone, then the others.
+        effects: one for each lane, in the same order.
+    """
+
+    zone: str
+    change: ClockChange
+    sentence: str
+    lanes: Lanes
+    effects: tuple[Effect, ...]
+
+
+def changes_from(zone: str, start: datetime, years: int = YEARS_AHEAD) -> list[ClockChange]:
+    """The changes of a zone's clock in so many years from a moment on.
+
+    Raises:
+        UnknownZoneError: if there is no such zone.
+    """
+    return transitions(load_zone(zone), start, start + timedelta(days=366 * years))
+
+
+def changes_of_years(zone: str, first: int, years: int = YEARS_AHEAD) -> list[ClockChange]:
+    """The same from the beginning of a year on."""
+    return changes_from(zone, datetime(first, 1, 1, tzinfo=UTC), years)
+
+
+def wall_picture(zone: str, change: ClockChange, schedule: Schedule) -> WallPicture:
+    """The wall clock against UTC around a change, with a schedule's runs on it."""
+    start, end = _span(change)
+    lane = marks_between(schedule, zone, start, end)
+    return WallPicture(
+        zone, change, start, end, _stretches(zone, start, end), lane.marks, lane.is_sampled
+    )
+
+
+def change_picture(
+    zone: str, change: ClockChange, schedules: Sequence[NamedSchedule]
+) -> ChangePicture:
+    """The lanes of schedules around a change, and what is said of them."""
+    effects = {named: effect_of(named.schedule, change) for named in schedules}
+
+    def rank(named: NamedSchedule) -> tuple[bool, bool, str]:
+        return (effects[named].is_none, named.zone != zone, named.name)
+
+    ordered = sorted(schedules, key=rank)
+    lanes = lanes_between(ordered, zone, *_span(change))
+    return ChangePicture(
+        zone,
+        change,
+        f"{told(zone, change)}; {_fate(change, list(effects.values()))}.",
+        lanes,
+        tuple(effects[lane.named] for lane in lanes.lanes),
+    )
+
+
+@lru_cache(maxsize=1024)
+def effect_of(schedule: Schedule, change: ClockChange) -> Effect:
+    """What a change does to the occurrences of a schedule; nothing to an interval."""
+    if not isinstance(schedule, CronSchedule) or not _has_change(schedule, change):
+        return Effect()
+    begin, end = change.instant, change.instant + change.length
+    if not change.is_gap:
+        begin, end = begin - change.length, begin
+    notes = [found.note for found in schedule.occurrences(begin - _SECOND, end - _SECOND)]
+    return Effect(
+        moved=notes.count("moved by a gap"),
+        merged=notes.count("merged"),
+        once=notes.count("first of a repeated hour"),
+    )
+
+
+def told(zone: str, change: ClockChange) -> str:
+    """The change in words: `On 29 March 2026 the clocks in … go from 03:00 to 04:00`."""
+    before, after = change.wall_start, change.wall_end
+    verb = "go from"
+    if not change.is_gap:
+        before, after, verb = after, before, "go back from"
+    day = "" if after.date() == before.date() else f" on {date_of(after)}"
+    times = f"{time_of(before)} to {time_of(after)}{day}"
+    return f"On {date_of(before)} the clocks in {zone} {verb} {times}"
+
+
+def date_of(wall: datetime) -> str:
+    """A date in words.
+
+    >>> date_of(datetime(2026, 3, 29, tzinfo=UTC))
+    '29 March 2026'
+    """
+    return f"{wall.day} {MONTHS[wall.month - 1]} {wall.year}"
+
+
+def _span(change: ClockChange) -> tuple[datetime, datetime]:
+    around = max(_LEAST_SPAN, change.length * 1.5)
+    return change.instant - around, change.instant + around
+
+
+def _stretches(zone: str, start: datetime, end: datetime) -> tuple[WallStretch, ...]:
+    tz = load_zone(zone)
+    offset = start.astimezone(tz).utcoffset() or timedelta(0)
+    found: list[WallStretch] = []
+    for change in transitions(tz, start, end):
+        found.append(WallStretch(start, change.instant, offset))
+        start, offset = change.instant, change.offset_after
+    return (*found, WallStretch(start, end, offset))
+
+
+def _has_change(schedule: CronSchedule, change: ClockChange) -> bool:
+    """Whether the schedule's own clock is changed at that moment, in the same way."""
+    return change in transitions(schedule.tz, change.instant, change.instant + _SECOND)
+
+
+def _fate(change: ClockChange, effects: list[Effect]) -> str:
+    if not effects:
+        return "no crons are declared, so nothing is touched"
+    touched = [effect for effect in effects if not effect.is_none]
+    crons = f"{len(effects)} cron{'' if len(effects) == 1 else 's'}"
+    if not touched:
+        return f"none of {crons} is touched" if len(effects) > 1 else "the one cron is not touched"
+    if not change.is_gap:
+        runs = sum(effect.once for effect in touched)
+        return (
+            f"{len(touched)} of {crons} {_verb(len(touched), 'meets', 'meet')} a time that comes "
+            f"twice and {_verb(len(touched), 'runs', 'run')} at its first passing only "
+            f"({_counted(runs, 'second passing')} left out)"
+        )
+    moved = sum(1 for effect in touched if effect.moved)
+    pairs = sum(effect.merged for effect in touched)
+    parts = [f"{moved} of {crons} {_verb(moved, 'is', 'are')} moved"] if moved else []
+    if pairs:
+        of = "" if moved else f", in {len(touched)} of {crons}"
+        parts.append(f"{_counted(pairs, 'pair')} {_verb(pairs, 'merges', 'merge')}{of}")
+    return ", ".join(parts)
+
+
+def _verb(number: int, one: str, many: str) -> str:
+    return one if number == 1 else many
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
