@@ -44,7 +44,7 @@ FLOORS = {
     "engine": floor(
         "errors domain storage", parties="anyio", lazily="asyncio trio", never="asyncio"
     ),
-    "app": floor("errors domain storage engine", parties="anyio msgspec", lazily="reactive pandas"),
+    "app": floor("errors domain storage engine", parties="anyio msgspec", lazily="reactive notebook pandas"),
     "testing": floor("errors domain storage engine app", parties="anyio msgspec", lazily="pandas"),
     "simulate": floor(
         "errors domain storage engine app testing", parties="anyio msgspec", lazily="pandas"

@@ -105,19 +105,19 @@ class ActionDesk:
         """Run a coroutine on the engine's loop from the action's thread, and wait for it.
 
         Raises:
+            ActionCanceled: if the grace ends meanwhile; for a wait on the clock, also if it has.
             NotRunningError: if the engine's loop has ended.
         """
 
-        async def counted() -> T:
-            if not on_clock:
-                return await work()
-            self.attempt.calls_waiting_on_clock += 1
+        async def called() -> T:
+            if on_clock:
+                self.attempt.refuse_after_abort()
             try:
-                return await work()
+                return await self.attempt.calling_from_thread(work)
             finally:
-                self.attempt.calls_waiting_on_clock -= 1
+                self._touch()
 
         try:
-            return anyio.from_thread.run(counted, token=self._token)
+            return anyio.from_thread.run(called, token=self._token)
         except anyio.RunFinishedError:
             raise NotRunningError("the app has stopped while the action ran") from None

@@ -6,7 +6,7 @@ import copy
 import secrets
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, cast, overload
 
@@ -19,7 +19,7 @@ from rxferrix_lab.app.operations import Operations
 from rxferrix_lab.app.reading import Reading
 from rxferrix_lab.app.registry import Registry
 from rxferrix_lab.app.runtime import Runtime
-from rxferrix_lab.app.scheduling import Scheduler
+from rxferrix_lab.app.scheduling import Scheduler, SyncScheduler
 from rxferrix_lab.domain.job import Job, JobId, JobState
 from rxferrix_lab.domain.outcome import WorkResult
 from rxferrix_lab.engine.cancellation import PoolCancellation
@@ -31,7 +31,9 @@ from rxferrix_lab.storage.store import Store
 if TYPE_CHECKING:
     import pandas as pd
 
+    from rxferrix_lab.notebook.show import Show
     from rxferrix_lab.reactive.live_query import LiveQuery
+    from rxferrix_lab.reactive.model import LiveModel
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -110,6 +112,22 @@ class RxFerrix(Declaring):
     def is_running(self) -> bool:
         """Whether the app takes calls."""
         return self._host.is_running
+
+    def advance(self, duration: timedelta, /) -> list[JobId]:
+        """Move an app on a `VirtualClock` on by `duration`; the jobs that ran, in order.
+
+        Raises:
+            VirtualTimeError: on the machine's clock, or if an action waits on something real.
+        """
+        return self._operations.move_time(duration)
+
+    def advance_to(self, instant: datetime, /) -> list[JobId]:
+        """Move an app on a `VirtualClock` on to `instant`, or leave it where that has passed.
+
+        Raises:
+            VirtualTimeError: on the machine's clock, or if an action waits on something real.
+        """
+        return self._operations.move_time(instant)
 
     async def __aenter__(self) -> Self:
         """Run inside the current event loop, until the block ends."""
@@ -218,6 +236,16 @@ class RxFerrix(Declaring):
         self._operations.permit("schedule")
         return Scheduler(self._calling.counter())
 
+    @property
+    def sync_scheduler(self) -> SyncScheduler:
+        """The scheduling verbs for plain code, blocking until they have committed.
+
+        Raises:
+            PermissionDeniedError: for a viewer.
+        """
+        self._operations.permit("schedule")
+        return SyncScheduler(self._calling.counter())
+
     # --- reading --------------------------------------------------------------------------------
     def job(self, job: JobId, /) -> Job:
         """One job.
@@ -272,6 +300,19 @@ class RxFerrix(Declaring):
         from rxferrix_lab.reactive.live_query import LiveQuery  # loads param
 
         return LiveQuery.of(self._runtime, self._calling.bound_query(fn, args, kwargs))
+
+    def model(self) -> LiveModel:
+        """What a screen or a cell looks at: frozen values that follow the commits."""
+        from rxferrix_lab.reactive.model import LiveModel  # loads param
+
+        return LiveModel.of(self._runtime, self._identity)
+
+    @property
+    def show(self) -> Show:
+        """The dashboard's views, each alone, for a notebook's cells."""
+        from rxferrix_lab.notebook.show import Show  # loads panel
+
+        return Show(self)
 
     # --- operating ------------------------------------------------------------------------------
     def cancel(self, job: JobId, /) -> bool:

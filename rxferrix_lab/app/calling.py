@@ -42,7 +42,7 @@ class Calling:
     async def run_mutation(self, fn: object, args: Args, kwargs: Kwargs) -> Any:  # noqa: ANN401  # as annotated
         """Run a mutation, or a verb of the scheduler by its `_system/scheduler:…` name."""
         if isinstance(fn, str) and fn.startswith(SYSTEM):
-            return Operations(self._runtime, self._identity).by_name(fn)(*args, **kwargs)
+            return Operations(self._runtime, self._identity).run_by_name(fn, args, kwargs)
         mutation = self._mutation(fn)
         self._runtime.refuse_inside_mutation("run_mutation")
         return await self._runtime.run_mutation(mutation, args, kwargs, self._execution(mutation))
@@ -118,7 +118,9 @@ class Calling:
             raise UnknownFunctionError(str(shown), "is not registered; decorate it with @app.…")
         found = self._runtime.registry.function(name)
         if found.kind != wanted.kind:
-            raise UnknownFunctionError(name, f"is a {found.kind}, not a {wanted.kind}")
+            raise UnknownFunctionError(
+                name, f"is {with_article(found.kind)}, not {with_article(wanted.kind)}"
+            )
         permit(found, self._identity)
         return cast("F", found)
 

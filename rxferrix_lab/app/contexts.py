@@ -4,7 +4,7 @@ Each gives the verbs that its colour may use, and is dead once its function has 
 """
 
 import math
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from random import Random
@@ -40,16 +40,17 @@ class QueryCtx:
         identity: who calls; None for scheduled functions and the program itself.
     """
 
-    db: Database
-
-    def __init__(self, execution: Execution, snapshot: Snapshot | None = None) -> None:
+    def __init__(
+        self, execution: Execution, side: Snapshot | UserTables, check: Callable[[], None]
+    ) -> None:
         self._execution = execution
+        self._check = check
         self.identity: Identity | None = execution.identity
-        if snapshot is not None:
-            self.db = Database(snapshot, lambda: None)
+        self.db = Database(side, check)
 
     def now(self) -> datetime:
         """The instant of this execution, aware and in UTC; it does not move."""
+        self._check()
         return self._execution.now
 
 
@@ -62,14 +63,14 @@ class MutationCtx(QueryCtx):
     """
 
     def __init__(self, desk: MutationDesk) -> None:
-        super().__init__(desk.execution)
-        self.db = Database(UserTables(desk.transaction), desk.check)
+        super().__init__(desk.execution, UserTables(desk.transaction), desk.check)
         self.scheduler = TransactionalScheduler(desk)
         self._random: Random | None = None
 
     @property
     def random(self) -> Random:
         """A source of randomness seeded by the execution: a replay draws the same."""
+        self._check()
         if self._random is None:
             self._random = Random(self._execution.seed)  # not a secret
         return self._random

@@ -116,7 +116,7 @@ def check_callable(function: object) -> None:
     """
     if isinstance(function, Registered):
         raise FunctionDefinitionError(function.name, "it is registered already; decorate it once")
-    if not inspect.isroutine(function) and not callable(function):
+    if not callable(function) or inspect.isclass(function):
         raise FunctionDefinitionError(repr(function)[:60], "only a function can be registered")
 
 

@@ -67,7 +67,7 @@ class Host:
             started.set()
 
         try:
-            anyio.run(runtime.engine.serve, is_up)
+            anyio.run(runtime.serve, is_up)
         except BaseException as error:  # noqa: BLE001  # handed to whoever started the thread
             self._failure = error
         finally:
@@ -97,7 +97,7 @@ class Host:
         try:
             async with anyio.create_task_group() as tasks:
                 started = anyio.Event()
-                tasks.start_soon(runtime.engine.serve, started.set, name="rxferrix engine")
+                tasks.start_soon(runtime.serve, started.set, name="rxferrix engine")
                 await started.wait()
                 self.runtime = runtime
                 try:

@@ -3,12 +3,13 @@
 Admins only, and each is logged.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
+from inspect import signature
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from rxferrix_lab.app.runtime import Runtime
 from rxferrix_lab.domain.job import JobId, JobRecord
@@ -19,11 +20,14 @@ from rxferrix_lab.engine.cancellation import PoolCancellation, cancel_job, cance
 from rxferrix_lab.engine.failure import error_of
 from rxferrix_lab.engine.program import Identity
 from rxferrix_lab.errors import (
+    ArgumentsError,
+    BlockingCallError,
     NotRerunnableError,
     PermissionDeniedError,
     UnknownFunctionError,
     UnknownJobError,
     UnknownPoolError,
+    VirtualTimeError,
 )
 from rxferrix_lab.storage.transaction import Transaction
 
@@ -38,12 +42,21 @@ class Operations:
         self._runtime = runtime
         self._identity = identity
 
-    def by_name(self, name: str) -> Callable[..., object]:
-        """The verb that `_system/scheduler:…` names.
+    def run_by_name(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> object:
+        """Run the verb that `_system/scheduler:…` names.
 
         Raises:
             UnknownFunctionError: if there is none.
+            ArgumentsError: if the arguments do not fit it.
         """
+        verb = self._by_name(name)
+        try:
+            bound = signature(verb).bind(*args, **kwargs)
+        except TypeError as error:
+            raise ArgumentsError(name, str(error)) from None
+        return verb(*bound.args, **bound.kwargs)
+
+    def _by_name(self, name: str) -> Callable[..., object]:
         verbs: dict[str, Callable[..., object]] = {
             "cancel": self.cancel,
             "rerun": self.rerun,
@@ -68,6 +81,7 @@ class Operations:
         identity = self._identity
         if identity is None or identity.admin:
             return
+        self._runtime.refuse_inside_mutation(verb)
         denied = PermissionDeniedError(identity.subject, verb)
         entry = replace(self._entry(verb, ""), outcome="failed", error=error_of(denied))
         self._runtime.engine.transact_soon(lambda tx: tx.log(entry)).result()
@@ -88,6 +102,29 @@ class Operations:
             return rerun(tx, job, self._now())
 
         return self._transact("rerun", f"job {job}", body)
+
+    def cancel_jobs(self, jobs: Sequence[JobId]) -> int:
+        """Cancel those of these jobs that have not ended; how many, in one transaction."""
+
+        def body(tx: Transaction) -> int:
+            tx.prefetch(jobs)
+            known = [job for job in jobs if tx.job(job) is not None]
+            return sum(cancel_job(tx, self._runtime, job, self._now()) for job in known)
+
+        return self._transact("cancel", _many(jobs), body)
+
+    def rerun_jobs(self, jobs: Sequence[JobId]) -> int:
+        """Run those of these jobs again that failed or were canceled; how many, in one transaction."""
+
+        def body(tx: Transaction) -> int:
+            tx.prefetch(jobs)
+            found = [tx.job(job) for job in jobs]
+            ended = [job.id for job in found if job and job.state in ("failed", "canceled")]
+            for job in ended:
+                rerun(tx, job, self._now())
+            return len(ended)
+
+        return self._transact("rerun", _many(jobs), body)
 
     def cancel_pool(self, name: str) -> PoolCancellation:
         """Cancel all that is queued or running in the pool at this moment."""
@@ -117,12 +154,12 @@ class Operations:
 
     def remove_cron(self, name: str) -> None:
         """Take a cron out with its pending job."""
-        self._runtime.registry.crons.pop(name, None)
-        self._change(
-            "remove_cron",
-            f"cron {name}",
-            lambda tx: crons.remove(tx, self._runtime, name, self._now()),
-        )
+
+        def body(tx: Transaction) -> None:
+            crons.remove(tx, self._runtime, name, self._now())
+            self._runtime.registry.crons.pop(name, None)
+
+        self._change("remove_cron", f"cron {name}", body)
 
     def resize_pool(self, name: str, max_parallelism: int) -> None:
         """Give a pool another number of slots."""
@@ -140,6 +177,18 @@ class Operations:
         self._runtime.engine.on_writer(lambda store: store.backup(path)).result()
         entry = self._entry("backup", f"to {path}")
         self._runtime.engine.transact_soon(lambda tx: tx.log(entry)).result()
+
+    def move_time(self, to: datetime | timedelta) -> list[JobId]:
+        """Move virtual time, stopping wherever something happens."""
+        self.permit("move time")
+        stepped, loop = self._runtime.stepped, self._runtime.engine.loop
+        if stepped is None:
+            raise VirtualTimeError(
+                "only virtual time can be moved: make the app with clock=VirtualClock(…)"
+            )
+        if loop is not None and loop.is_current():
+            raise BlockingCallError("advance")
+        return stepped.move(to).result()
 
     def _now(self) -> datetime:
         return self._runtime.engine.clock.now()
@@ -180,6 +229,12 @@ class Operations:
             identity=identity.subject if identity is not None else None,
             detail=f"{verb}: {what}" if what else verb,
         )
+
+
+def _many(jobs: Sequence[JobId]) -> str:
+    """The jobs for the log: each of a few, the number of many."""
+    shown = ", ".join(str(job) for job in jobs[:20])
+    return f"{len(jobs)} jobs: {shown}" + (", …" if len(jobs) > 20 else "")
 
 
 def rerun(transaction: Transaction, job: JobId, now: datetime) -> JobId:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 import anyio
 
 from rxferrix_lab.app.completions import work_result
+from rxferrix_lab.app.job_glance import JobGlance, glance
 from rxferrix_lab.domain.job import Job, JobId, JobRecord, JobState, job_of
 from rxferrix_lab.domain.outcome import WorkResult
 from rxferrix_lab.engine.loop import Loop, result_of
@@ -57,6 +58,18 @@ class Reading:
             UnknownJobError: if there is none.
         """
         return job_of(self.record(job))
+
+    def glance(self, job: JobId) -> JobGlance:
+        """A job with its attempts, and what the latest one printed and told.
+
+        Raises:
+            UnknownJobError: if there is none.
+        """
+        return glance(self._runtime, job)
+
+    def on_commit(self, hear: Callable[[], None]) -> Callable[[], None]:
+        """Call `hear` after each commit, on the writer's thread; returns what ends that."""
+        return self._runtime.engine.feed.listen(lambda _: hear())
 
     def jobs(
         self,

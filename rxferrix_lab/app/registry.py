@@ -85,7 +85,11 @@ class Registry:
             raise TableError(
                 name, 'columns are given as SQL text, such as "text VARCHAR, size BIGINT"'
             )
-        self._refuse_twice("table", name, self.tables)
+        # DuckDB's names have no case: "Notes" and "notes" are one table.
+        same = [known for known in self.tables if known.lower() == name.lower()]
+        self._refuse_twice("table", same[0] if same else name, self.tables)
+        for known in same:
+            del self.tables[known]
         self.tables[name] = columns
 
     def _refuse_twice(self, what: str, name: str, known: dict[str, Any]) -> None:

@@ -17,6 +17,7 @@ import anyio.lowlevel
 from rxferrix_lab.app.completions import completion_args
 from rxferrix_lab.app.contexts import QueryCtx
 from rxferrix_lab.app.functions import Action, Mutation, Query, Registered
+from rxferrix_lab.app.lifetime import Lifetime
 from rxferrix_lab.app.mutation_desk import MutationDesk
 from rxferrix_lab.app.registry import Registry
 from rxferrix_lab.app.runners import ActionRunner, MutationRunner
@@ -25,10 +26,11 @@ from rxferrix_lab.domain.cron_record import DeclaredCron
 from rxferrix_lab.domain.job import JobRecord
 from rxferrix_lab.domain.workpool import Workpool
 from rxferrix_lab.engine.attempt import Attempt
-from rxferrix_lab.engine.clock import Clock
+from rxferrix_lab.engine.clock import Clock, VirtualClock
 from rxferrix_lab.engine.engine import Engine, Options, completing
 from rxferrix_lab.engine.loop import result_of
 from rxferrix_lab.engine.program import Execution, Identity
+from rxferrix_lab.engine.stepped import SteppedService
 from rxferrix_lab.errors import BlockingCallError, PermissionDeniedError
 from rxferrix_lab.storage.store import Store
 from rxferrix_lab.storage.transaction import Transaction
@@ -58,6 +60,14 @@ class Runtime:
             None if is_inline else ThreadPoolExecutor(READERS, thread_name_prefix="rxferrix-reader")
         )
         self._calls = count(1)
+        self.stepped: SteppedService | None = None  # null on a real clock, and where a test steps
+        if isinstance(clock, VirtualClock) and not is_inline:
+            self.stepped = SteppedService(self.engine, clock)
+
+    async def serve(self, started: Callable[[], object]) -> None:
+        """Run the engine until it is asked to stop."""
+        service = self.stepped if self.stepped is not None else self.engine
+        await service.serve(started)
 
     def close(self) -> None:
         """Give the readers' threads back."""
@@ -172,9 +182,14 @@ class Runtime:
         signature = fn.signature
         given, named = signature.call_arguments(signature.encode(args, kwargs))
         execution = replace(caller, function=fn.name, now=self.engine.clock.now())
+        lifetime = Lifetime(fn.name)
         with self.engine.store.snapshot() as snapshot:
             snapshot.is_noting = tables is not None
-            result = fn.function(QueryCtx(execution, snapshot), *given, **named)
+            try:
+                context = QueryCtx(execution, snapshot, lifetime.check)
+                result = fn.function(context, *given, **named)
+            finally:
+                lifetime.end()
         if tables is not None:
             tables |= snapshot.tables
         return signature.decode_result(signature.encode_result(result))  # type: ignore[return-value]
@@ -185,7 +200,8 @@ class Runtime:
         """Hand a mutation in; the future has its result as JSON once it has committed."""
         runner = MutationRunner(fn, self)
         arguments = runner.prepare(fn.signature.encode(args, kwargs))
-        execution = replace(caller, function=fn.name, job=caller.job)
+        # Each execution draws its own numbers, also the second one that an action asks for.
+        execution = replace(caller, function=fn.name, seed=f"{caller.seed}:{next(self._calls)}")
         future: Future[str] = Future()
         request = self.engine.mutations.of_call(runner, execution, arguments, completing(future))
         self.engine.submit(request)

@@ -1,7 +1,8 @@
 """One field of a cron expression: its range, its names, and the values that its text stands for.
 
-Answers for items (`*`, `7`, `MON-FRI`, `10/20`, `22-4/3`) and for the letters of the day fields
-(`L`, `15W`, `LW`, `SUN#2`, `L5`). Knows nothing of the other fields.
+Checks items (`*`, `7`, `MON-FRI`, `10/20`, `22-4/3`) and writes them as croniter reads them right;
+reads the letters of the day fields (`L`, `15W`, `LW`, `SUN#2`, `L5`) itself. Knows nothing of the
+other fields.
 """
 
 import re
@@ -39,6 +40,11 @@ class Field:
         """How many different values there are."""
         return self.high - self.low + 1
 
+    @property
+    def every(self) -> tuple[int, ...]:
+        """All values there are."""
+        return tuple(range(self.low, self.high + 1))
+
 
 SECOND = Field("second", 0, 59, 59)
 MINUTE = Field("minute", 0, 59, 59)
@@ -46,6 +52,7 @@ HOUR = Field("hour", 0, 23, 23)
 DAY = Field("day", 1, 31, 31)
 MONTH = Field("month", 1, 12, 12, _numbered("JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC", 1))
 WEEKDAY = Field("weekday", 0, 6, 7, _numbered("SUN MON TUE WED THU FRI SAT", 0))
+FIELDS = (SECOND, MINUTE, HOUR, DAY, MONTH, WEEKDAY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,50 +78,55 @@ class FieldText:
         """The error that names this field."""
         return CronSyntaxError(self.expr, problem, self.field.name, self.at)
 
-    def values(self) -> tuple[int, ...]:
-        """All values the text stands for, sorted.
+    def plain_text(self) -> str:
+        """Its plain items, checked, as numbers and rising ranges; empty where it has letters only.
 
-        >>> FieldText("", HOUR, 3, "22-1,12").values()
-        (0, 1, 12, 22, 23)
+        croniter reads a-a as the whole field, and wrapped ranges, 7/2 and long steps in a way of
+        its own, so that none of these reaches it.
+
+        >>> FieldText("", HOUR, 3, "22-1,12,9-17/4,*/6").plain_text()
+        '22,23,0,1,12,9-17/4,0-23/6'
         """
-        return _sorted(value for item in self._items() for value in self._expanded(item))
+        plain = (item for item in self._items() if not self._is_letter(item))
+        return ",".join(self._rewritten(item) for item in plain)
 
     def has_day_letters(self) -> bool:
         """Whether an item is one of L, W and #, as opposed to plain values."""
         return any(_DAY_LETTERS.search(item) for item in self.text.upper().split(","))
 
-    def day_choice(self) -> MonthDayChoice | None:
-        """The days of the month it stands for; None for `*`."""
+    def day_choice(self, plain: tuple[int, ...]) -> MonthDayChoice | None:
+        """The days of the month it stands for, its plain values among them; None for `*`."""
         if self.is_star:
             return None
-        plain: list[int] = []
-        nearest: list[int] = []
-        letters: set[str] = set()
-        for item in self._items():
-            near = _NEAREST_WEEKDAY.fullmatch(item)
-            if item in ("L", "LW"):
-                letters.add(item)
-            elif near:
-                nearest.append(self._number(near[1]))
-            else:
-                plain += self._expanded(item)
-        return MonthDayChoice(_sorted(plain), _sorted(nearest), "L" in letters, "LW" in letters)
+        letters = [item for item in self._items() if self._is_letter(item)]
+        near = [match for item in letters if (match := _NEAREST_WEEKDAY.fullmatch(item))]
+        return MonthDayChoice(
+            plain,
+            _sorted(self._number(match[1]) for match in near),
+            "L" in letters,
+            "LW" in letters,
+        )
 
-    def weekday_choice(self) -> WeekdayChoice | None:
-        """The weekdays it stands for, 0 for Sunday; None for `*`."""
+    def weekday_choice(self, plain: tuple[int, ...]) -> WeekdayChoice | None:
+        """The weekdays it stands for, 0 for Sunday, its plain values among them; None for `*`."""
         if self.is_star:
             return None
-        plain: list[int] = []
-        nth: list[tuple[int, int]] = []
+        nth: set[tuple[int, int]] = set()
         last: list[int] = []
         for item in self._items():
             if numbered := _NTH.fullmatch(item):
-                nth.append((self._number(numbered[1]) % 7, self._which(numbered[2])))
+                nth.add((self._number(numbered[1]) % 7, self._which(numbered[2])))
             elif final := _LAST.fullmatch(item):
                 last.append(self._number(final[1] or final[2]) % 7)
-            else:
-                plain += self._expanded(item)
-        return WeekdayChoice(_sorted(plain), tuple(sorted(set(nth))), _sorted(last))
+        return WeekdayChoice(plain, tuple(sorted(nth)), _sorted(last))
+
+    def _is_letter(self, item: str) -> bool:
+        """Whether an item is one of the letters that this field has."""
+        if self.field is DAY:
+            return item in ("L", "LW") or _NEAREST_WEEKDAY.fullmatch(item) is not None
+        if self.field is WEEKDAY:
+            return _NTH.fullmatch(item) is not None or _LAST.fullmatch(item) is not None
+        return False
 
     def _items(self) -> list[str]:
         items = self.text.upper().split(",")
@@ -125,7 +137,7 @@ class FieldText:
             )
         return items
 
-    def _expanded(self, item: str) -> list[int]:
+    def _rewritten(self, item: str) -> str:
         match = _ITEM.fullmatch(item)
         if match is None:
             raise self.refusal(_problem_of_item(item, self.field))
@@ -134,15 +146,14 @@ class FieldText:
             raise self.refusal('"*" in a list already stands for every value; leave the others out')
         stride = self._stride(step)
         if star:
-            return list(range(self.field.low, self.field.high + 1, stride))
+            return _rising(self.field.low, self.field.high, stride) if step else "*"
         start = self._number(first)
         if last:
-            return self._between(start, self._number(last), stride)
-        if not step:
-            return [self._wrapped(start)]
-        return list(range(self._wrapped(start), self.field.high + 1, stride))
+            return self._range(start, self._number(last), stride)
+        start = self._wrapped(start)
+        return _rising(start, self.field.high if step else start, stride)
 
-    def _between(self, start: int, stop: int, stride: int) -> list[int]:
+    def _range(self, start: int, stop: int, stride: int) -> str:
         """A range, which runs on past the field's end where it is written so (22-4, FRI-MON)."""
         if stop < start:
             if self.field is DAY and stride > 1:
@@ -151,7 +162,9 @@ class FieldText:
                     "differs; list the days instead"
                 )
             stop += self.field.size
-        return [self._wrapped(value) for value in range(start, stop + 1, stride)]
+        if stop <= self.field.high:
+            return _rising(start, stop, stride)
+        return ",".join(str(self._wrapped(value)) for value in range(start, stop + 1, stride))
 
     def _wrapped(self, value: int) -> int:
         return (value - self.field.low) % self.field.size + self.field.low
@@ -183,6 +196,13 @@ class FieldText:
         if not 1 <= which <= 5:
             raise self.refusal(f"weekday number #{_cut(text)} is outside #1-#5")
         return which
+
+
+def _rising(start: int, stop: int, stride: int) -> str:
+    """A range that ends above its start, as croniter reads it; else the one value."""
+    if start + stride > stop:
+        return str(start)
+    return f"{start}-{stop}" if stride == 1 else f"{start}-{stop}/{stride}"
 
 
 def _sorted(values: Iterable[int]) -> tuple[int, ...]:

@@ -6,21 +6,12 @@ is bounded before it is expanded. Says what an expression names, never when.
 
 from dataclasses import dataclass
 
-from rxferrix_lab.domain.cron_field import (
-    DAY,
-    HOUR,
-    MINUTE,
-    MONTH,
-    SECOND,
-    WEEKDAY,
-    Field,
-    FieldText,
-)
+from rxferrix_lab.domain.cron_field import DAY, FIELDS, Field, FieldText
+from rxferrix_lab.domain.cron_values import expanded
 from rxferrix_lab.domain.matching_days import DayRule
 from rxferrix_lab.errors import CronSyntaxError
 
 MAX_LENGTH = 600  # every value of every field, written out, takes 526
-_FIELDS = (SECOND, MINUTE, HOUR, DAY, MONTH, WEEKDAY)
 _ORDER = "second minute hour day month weekday"
 _ALIASES = {
     "@yearly": "0 0 0 1 1 *",
@@ -61,17 +52,12 @@ def read_cron(expr: str) -> CronFields:
     rxferrix_lab.errors.CronSyntaxError: hour 25 is outside 0-23 (field 3 of "0 0 25 * * *")
     """
     _check_text(expr)
-    second, minute, hour, day, month, weekday = _six_fields(expr)
+    texts = _six_fields(expr)
+    day, weekday = texts[3], texts[5]
     _check_day_pair(day, weekday)
-    months = month.values()
-    fields = CronFields(
-        " ".join(expr.split()),
-        second.values(),
-        minute.values(),
-        hour.values(),
-        months,
-        DayRule(day.day_choice(), weekday.weekday_choice()),
-    )
+    seconds, minutes, hours, days, months, weekdays = expanded([one.plain_text() for one in texts])
+    rule = DayRule(day.day_choice(days), weekday.weekday_choice(weekdays))
+    fields = CronFields(" ".join(expr.split()), seconds, minutes, hours, months, rule)
     if not fields.days.can_match(months):
         raise day.refusal("it never matches: none of its months has such a day")
     return fields
@@ -92,11 +78,11 @@ def _check_text(expr: str) -> None:
 
 def _six_fields(expr: str) -> list[FieldText]:
     texts = expr.split()
-    if len(texts) != len(_FIELDS):
+    if len(texts) != len(FIELDS):
         raise CronSyntaxError(expr, _problem_of_count(texts))
     return [
         FieldText(expr, field, position, text)
-        for position, (field, text) in enumerate(zip(_FIELDS, texts, strict=True), 1)
+        for position, (field, text) in enumerate(zip(FIELDS, texts, strict=True), 1)
     ]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from random import Random
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 import anyio
 from anyio.abc import TaskGroup
@@ -24,6 +24,7 @@ from rxferrix_lab.engine.endings import interrupted, settle
 from rxferrix_lab.engine.failure import error_of
 from rxferrix_lab.engine.program import Execution, Prepared, Program, RunnableAction
 from rxferrix_lab.engine.writer import Request
+from rxferrix_lab.errors import NotRunningError
 from rxferrix_lab.storage.transaction import Transaction
 
 
@@ -57,12 +58,16 @@ class Attempts:
         self._seed = seed
         self._of_job: dict[JobId, Attempt] = {}
         self._tasks: TaskGroup | None = None
+        self._unrecorded: set[Attempt] = set()
         self.alive: dict[Attempt, Callable[[], None]] = {}  # with what gives the slot back
         self.touched: set[Attempt] = set()  # may run on without the clock; read by the stepper
 
     def use(self, tasks: TaskGroup | None) -> None:
-        """Run attempts in this task group from now on."""
+        """Run attempts in this task group from now on; without one, none waits any more."""
         self._tasks = tasks
+        if tasks is None:
+            for attempt in self.alive:
+                attempt.cut_calls()
 
     def start(self, work: Callable[[], Coroutine[Any, Any, None]], name: str) -> None:
         """Run a caller's action as a task beside the attempts."""
@@ -71,7 +76,7 @@ class Attempts:
 
     def running(self) -> list[Attempt]:
         """The attempts whose outcome is not recorded."""
-        return [attempt for attempt in self.alive if not attempt.has_ended]
+        return list(self._unrecorded)
 
     def stragglers(self) -> list[Attempt]:
         """Threads that outlived their grace, and hold their slots."""
@@ -85,22 +90,33 @@ class Attempts:
     def begin(self, claimed: Claimed, free_slot: Callable[[], None]) -> None:
         """Run a claimed job; `free_slot` is called once it no longer runs."""
         job = claimed.job
-        seed = f"{self._seed}:{job.id}:{job.attempt}"
         execution = Execution(
-            job.function, self._clock.now(), seed, "scheduler", job=job.id, attempt=job.attempt
+            job.function,
+            self._clock.now(),
+            f"{self._seed}:{job.id}:{job.attempt}",
+            "scheduler",
+            job=job.id,
+            attempt=job.attempt,
         )
         attempt = self.new(execution, claimed.action, job)
         self.alive[attempt] = free_slot
+        self._unrecorded.add(attempt)
         self._of_job[job.id] = attempt
         if self._tasks is not None:
-            self._tasks.start_soon(self._run, attempt, claimed, name=f"job {job.id} {job.function}")
+            self._tasks.start_soon(self._run, attempt, claimed, name=job.function)
 
     def new(self, execution: Execution, action: RunnableAction, job: JobRecord | None) -> Attempt:
         """An attempt that has not begun."""
         grace = action.grace if action.grace is not None else self._grace
-        attempt = Attempt(execution, job, grace, action.in_thread)
+        attempt = Attempt(execution, job, grace)
         self.touched.add(attempt)
         return attempt
+
+    async def _run(self, attempt: Attempt, claimed: Claimed) -> None:
+        event = await self._event_of(attempt, claimed.action, claimed.arguments)
+        # In line before the claim that takes the slot: no commit shows more running than slots.
+        self._submit(self._outcome_request(attempt, event))
+        self._free_if_over(attempt)
 
     async def run_called(
         self, attempt: Attempt, action: RunnableAction, arguments: Prepared
@@ -108,79 +124,88 @@ class Attempts:
         """Run an action for a caller, in the caller's task.
 
         Log it, and return its result as JSON.
+
+        Raises:
+            TimeoutError: if it ran longer than its timeout.
+            NotRunningError: if it was told that the app stops, or aborted.
+            Exception: whatever it raised.
         """
-        attempt.task = anyio.get_current_task().id
         self.alive[attempt] = _nothing
+        self._unrecorded.add(attempt)
+        event: Event | None = None
         try:
-            event = await self._event_of(attempt, action, arguments, raising=True)
-        except BaseException as error:
-            self._log_call(attempt, error_of(error))
-            raise
+            event = await self._event_of(attempt, action, arguments)
         finally:
+            self._free_if_over(attempt)
             self._leave(attempt)
-        self._log_call(attempt, None)
-        return event.result if isinstance(event, Succeed) else "null"
+            self._log_call(attempt, event or Interrupt(interrupted("its caller was cancelled")))
+        match event:
+            case Succeed(result):
+                return result
+            case Fail(error) if error.kind == "timeout":
+                raise TimeoutError(error.message) from attempt.raised
+            case _:
+                raise attempt.raised or NotRunningError("the app was stopped while it ran")
 
     async def run_inner(
         self, outer: Attempt, function: str, action: RunnableAction, arguments: Prepared
     ) -> str:
-        """Run an action inside an attempt, which stays the one that is asked to stop; log it."""
-        began = self._clock.now()
-        inner = Attempt(
-            replace(outer.execution, function=function, now=began),
-            None,
-            outer.grace,
-            action.in_thread,
-        )
+        """Run an action inside an attempt, which stays the one that is asked to stop; log it.
+
+        Raises:
+            TimeoutError: if it ran longer than its own timeout; it is cut off then.
+            Exception: whatever it raised.
+        """
+        began = replace(outer.execution, function=function, now=self._clock.now())
+        inner = Attempt(began, None, outer.grace)
+        result: str | None = None
         try:
-            result = await action.run(outer, arguments)
+            with inner.scope:
+                self._watch_time(inner, action)
+                result = await action.run(outer, arguments)
+            if result is None:
+                raise TimeoutError(_too_long(action))
         except BaseException as error:
-            self._log_call(inner, error_of(error))
+            self._log_call(inner, Fail(error_of(error)))
             raise
-        self._log_call(inner, None)
+        finally:
+            inner.end_body()
+        self._log_call(inner, Succeed(result))
         return result
 
-    async def _run(self, attempt: Attempt, claimed: Claimed) -> None:
-        attempt.task = anyio.get_current_task().id
-        event = await self._event_of(attempt, claimed.action, claimed.arguments)
-        attempt.task = None
-        self._submit(self._outcome_request(attempt, event))
-
     async def _event_of(
-        self,
-        attempt: Attempt,
-        action: RunnableAction,
-        arguments: Prepared,
-        *,
-        raising: bool = False,
+        self, attempt: Attempt, action: RunnableAction, arguments: Prepared
     ) -> Event:
-        """Run the body; what it returned or raised, as an event."""
+        """Run the body to its end; what it returned or raised, as an event."""
         event: Event = Interrupt(interrupted("it was aborted when its grace was over"))
+        attempt.task = anyio.get_current_task().id
         try:
             with attempt.scope:
-                if action.timeout is not None:
-                    async with anyio.create_task_group() as watch:
-                        watch.start_soon(self._time_out, attempt, action.timeout, name="timeout")
-                        event = Succeed(await action.run(attempt, arguments))
-                        watch.cancel_scope.cancel()
-                else:
-                    event = Succeed(await action.run(attempt, arguments))
+                self._watch_time(attempt, action)
+                event = Succeed(await action.run(attempt, arguments))
         except BaseException as error:
-            if raising or _is_cancelled_from_outside(error):
+            if _is_cancelled_from_outside(error):
                 raise
-            event = Fail(error_of(_first_leaf(error)))
-        return self._verdict(attempt, event, action)
+            attempt.raised = error
+            event = Fail(error_of(error))
+        finally:
+            attempt.end_body()
+        return _verdict(attempt, event, action)
 
-    def _verdict(self, attempt: Attempt, event: Event, action: RunnableAction) -> Event:
-        if attempt.reason == "timeout":
-            limit = action.timeout or timedelta(0)
-            message = f"the action ran longer than its timeout of {limit}"
-            return Fail(JobError("timeout", "TimeoutError", message, ""))
-        if attempt.reason == "stop" and (attempt.was_told or attempt.was_aborted):
-            return Interrupt(interrupted("the app was stopped while it ran"))
-        return event
+    def thread_ended(self, attempt: Attempt) -> None:
+        """A thread of the attempt has ended."""
+        attempt.threads_alive -= 1
+        self._free_if_over(attempt)
 
-    # --- ending ---------------------------------------------------------------------------------
+    def _free_if_over(self, attempt: Attempt) -> None:
+        """Give the slot back, unless a thread still runs."""
+        if attempt.is_alive:
+            return
+        free_slot = self.alive.pop(attempt, None)
+        if free_slot is not None:
+            free_slot()
+
+    # --- recording ------------------------------------------------------------------------------
     def _outcome_request(self, attempt: Attempt, event: Event) -> Request:
         job = attempt.execution.job
 
@@ -192,7 +217,7 @@ class Attempts:
             after = settle(
                 transaction, self._program, stored, self._with_retry(stored, event, now), now
             )
-            transaction.log(self._entry(attempt, after, event, now))
+            transaction.log(_entry(attempt, after, event, now))
 
         return Request(
             body,
@@ -210,53 +235,17 @@ class Attempts:
         rng = Random(f"{self._seed}:{job.id}:{job.attempt + 1}:backoff")  # not a secret
         return Fail(event.error, now + backoff.delay_before(job.attempt + 1, rng))
 
-    def _entry(
-        self, attempt: Attempt, after: JobRecord | None, event: Event, now: datetime
-    ) -> LogEntry:
-        execution = attempt.execution
-        outcome: Outcome = "succeeded" if isinstance(event, Succeed) else "failed"
-        if after is not None and after.state == "canceled":
-            outcome = "canceled"
-        error = event.error if isinstance(event, Fail | Interrupt) else None
-        return LogEntry(
-            function=execution.function,
-            kind="action",
-            caller=execution.caller,
-            started_at=execution.now,
-            finished_at=now,
-            outcome=outcome,
-            job=execution.job,
-            identity=execution.identity.subject if execution.identity else None,
-            attempt=execution.attempt,
-            error=error if outcome == "failed" else None,
-            output="".join(attempt.output) or None,
-            progress=attempt.progress,
-        )
-
-    def _log_call(self, attempt: Attempt, error: JobError | None) -> None:
-        event: Event = Fail(error) if error is not None else Succeed("null")
-        entry = self._entry(attempt, None, event, self._clock.now())
+    def _log_call(self, attempt: Attempt, event: Event) -> None:
+        entry = _entry(attempt, None, event, self._clock.now())
         self._submit(Request(lambda transaction: transaction.log(entry), persists=True))
 
     def _leave(self, attempt: Attempt) -> None:
-        """The outcome is recorded; the slot is free unless a thread still runs."""
+        """The outcome is recorded."""
         attempt.has_ended = True
+        self._unrecorded.discard(attempt)
         self.touched.discard(attempt)
         if attempt.job is not None and self._of_job.get(attempt.job.id) is attempt:
             del self._of_job[attempt.job.id]
-        if not attempt.thread_is_alive:
-            self._free(attempt)
-
-    def thread_ended(self, attempt: Attempt) -> None:
-        """The thread of a plain `def` action has ended."""
-        attempt.thread_is_alive = False
-        if attempt.has_ended:
-            self._free(attempt)
-
-    def _free(self, attempt: Attempt) -> None:
-        free_slot = self.alive.pop(attempt, None)
-        if free_slot is not None:
-            free_slot()
 
     # --- stopping -------------------------------------------------------------------------------
     def ask_to_stop(self, attempt: Attempt, reason: StopReason) -> None:
@@ -264,19 +253,64 @@ class Attempts:
         grace_until = self._clock.now() + attempt.grace
         if attempt.ask(reason, grace_until) and self._tasks is not None:
             self.touched.add(attempt)
-            self._tasks.start_soon(
-                self._enforce, attempt, grace_until, name=f"grace of {attempt.execution.function}"
-            )
+            self._tasks.start_soon(self._enforce, attempt, grace_until, name="grace")
 
     async def _enforce(self, attempt: Attempt, grace_until: datetime) -> None:
-        await self._clock.sleep_until(grace_until)
-        if attempt in self.alive and not attempt.has_ended:
+        with attempt.watching():
+            await self._clock.sleep_until(grace_until)
+        if not attempt.body_ended:
             self.touched.add(attempt)
             attempt.abort()
 
+    def _watch_time(self, attempt: Attempt, action: RunnableAction) -> None:
+        if action.timeout is not None and self._tasks is not None:
+            self._tasks.start_soon(self._time_out, attempt, action.timeout, name="timeout")
+
     async def _time_out(self, attempt: Attempt, limit: timedelta) -> None:
-        await self._clock.sleep_until(attempt.execution.now + limit)
-        self.ask_to_stop(attempt, "timeout")
+        with attempt.watching():
+            await self._clock.sleep_until(attempt.execution.now + limit)
+        if attempt.body_ended:
+            return
+        if attempt in self.alive:
+            self.ask_to_stop(attempt, "timeout")
+        else:  # an action inside another has no request of its own
+            attempt.abort()
+
+
+def _verdict(attempt: Attempt, event: Event, action: RunnableAction) -> Event:
+    """What counts of how the body ended, after a request to stop."""
+    if attempt.reason == "timeout":
+        return Fail(JobError("timeout", "TimeoutError", _too_long(action), ""))
+    if attempt.reason == "stop" and (attempt.was_told or attempt.was_aborted):
+        return Interrupt(interrupted("the app was stopped while it ran"))
+    return event
+
+
+def _too_long(action: RunnableAction) -> str:
+    return f"the action ran longer than its timeout of {action.timeout}"
+
+
+def _entry(attempt: Attempt, after: JobRecord | None, event: Event, now: datetime) -> LogEntry:
+    """The row of the execution log."""
+    execution = attempt.execution
+    outcome: Outcome = "succeeded" if isinstance(event, Succeed) else "failed"
+    if after is not None and after.state == "canceled":
+        outcome = "canceled"
+    error = event.error if isinstance(event, Fail | Interrupt) else None
+    return LogEntry(
+        function=execution.function,
+        kind="action",
+        caller=execution.caller,
+        started_at=execution.now,
+        finished_at=now,
+        outcome=outcome,
+        job=execution.job,
+        identity=execution.identity.subject if execution.identity else None,
+        attempt=execution.attempt,
+        error=error if outcome == "failed" else None,
+        output="".join(attempt.output) or None,
+        progress=attempt.progress,
+    )
 
 
 def _nothing() -> None:
@@ -287,13 +321,3 @@ def _is_cancelled_from_outside(error: BaseException) -> bool:
     """Whether the whole engine is being cancelled, which no attempt may swallow."""
     is_cancellation = isinstance(error, anyio.get_cancelled_exc_class())
     return is_cancellation and anyio.current_effective_deadline() == float("-inf")
-
-
-def _first_leaf(error: BaseException) -> BaseException:
-    """The exception itself, out of a group that our own timeout wrapped around a single one."""
-    if isinstance(error, BaseExceptionGroup):
-        group = cast("BaseExceptionGroup[BaseException]", error)
-        if len(group.exceptions) == 1:
-            return _first_leaf(group.exceptions[0])
-        return group
-    return error

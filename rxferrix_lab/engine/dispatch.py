@@ -16,7 +16,7 @@ from rxferrix_lab.engine.clock import Clock
 from rxferrix_lab.engine.endings import settle, unknown_function
 from rxferrix_lab.engine.failure import arguments_error
 from rxferrix_lab.engine.lanes import WINDOW, Lane, Lanes
-from rxferrix_lab.engine.mutation_jobs import Deferred, Early, MutationJobs
+from rxferrix_lab.engine.mutation_jobs import Deferred, Early, MutationJobs, NotRun
 from rxferrix_lab.engine.program import Program
 from rxferrix_lab.engine.writer import Answer, Request
 from rxferrix_lab.errors import ArgumentsError
@@ -124,7 +124,7 @@ class Dispatch:
         if self._waits(answer):
             return
         self._patience.forget(job)
-        if self.started is not None:
+        if self.started is not None and not isinstance(answer.value, NotRun):
             self.started.append(job)
 
     def _claim(self, job: JobId, lane: Lane) -> Request:

@@ -37,6 +37,7 @@ from rxferrix_lab.storage.store import Store
 from rxferrix_lab.storage.transaction import Transaction
 
 LONGEST_WAIT_S = 2.0
+DRAIN_MARGIN = timedelta(seconds=10)
 T = TypeVar("T")
 
 
@@ -82,9 +83,9 @@ class Engine:
         self.lanes = Lanes(options.parallelism)
         patience = UnknownFunctionPatience(program)
         self.mutations = MutationJobs(program, clock, options.seed, patience)
-        self.attempts = Attempts(program, clock, self.submit, options.grace, options.seed)
+        self.attempts = Attempts(program, clock, self.gather, options.grace, options.seed)
         self.dispatch = Dispatch(
-            self.lanes, self.mutations, self.attempts, program, clock, self.submit, patience
+            self.lanes, self.mutations, self.attempts, program, clock, self.gather, patience
         )
         self.ticker = Ticker(program, clock, self.submit)
         self.retention = Retention(clock, self.submit, options.keep)
@@ -98,8 +99,11 @@ class Engine:
         self._wake: anyio.Event | None = None
         self._inbox: deque[Callable[[], object]] = deque()
         self._inbox_filled = anyio.Event()
-        self._must_stop = False
+        self.must_stop = False
         self._has_taken_over = False
+        self._to_cancel: deque[JobId] = deque()
+        self.is_settled = True  # set by a stepper: nothing goes on before it steps again
+        self._gathered: list[Request] = []  # of this turn of the loop
 
     # --- starting and stopping ------------------------------------------------------------------
     async def serve(self, started: Callable[[], object]) -> None:
@@ -107,21 +111,23 @@ class Engine:
         self.loop = Loop()
         self._line = ThreadLine(self.writer)
         try:
-            async with anyio.create_task_group() as tasks:
-                await self._start(tasks)
-                started()
-                await self._keep_going()
-                await self._drain()
-                tasks.cancel_scope.cancel()
+            # A host that is cancelled still owes its actions their grace: `_drain` ends the shield.
+            with anyio.CancelScope(shield=True) as scope:
+                async with anyio.create_task_group() as tasks:
+                    await self._start(tasks)
+                    started()
+                    await self._keep_going()
+                    await self._drain(scope)
+                    tasks.cancel_scope.cancel()
         finally:
             self.attempts.use(None)
             self._line.close()
 
-    async def start_inline(self, tasks: TaskGroup) -> None:
+    async def start_inline(self, tasks: TaskGroup, line: WriterLine | None = None) -> None:
         """Begin without a writer's thread and without a loop: somebody steps the engine."""
         self.loop = Loop()
         self._is_inline = True
-        self._line = InlineLine(self.writer)
+        self._line = line if line is not None else InlineLine(self.writer)
         await self._start(tasks)
 
     async def _start(self, tasks: TaskGroup) -> None:
@@ -165,16 +171,21 @@ class Engine:
         self.call_soon(self._begin_stop)
 
     def _begin_stop(self) -> None:
-        self._must_stop = True
+        self.must_stop = True
         self.nudge()
 
-    async def _drain(self) -> None:
+    async def _drain(self, scope: anyio.CancelScope) -> None:
         """Claim nothing more, tell what runs, and wait until each has ended or was aborted."""
+        graces = [attempt.grace for attempt in self.attempts.running()]
+        longest = max(graces, default=self.options.grace) + DRAIN_MARGIN
+        # Where outcomes cannot be written, the next start finds the jobs running and ends them.
+        scope.deadline = anyio.current_time() + longest.total_seconds()
         self.dispatch.is_stopped = True
         self.ticker.is_stopped = True
         for attempt in self.attempts.running():
             self.attempts.ask_to_stop(attempt, "stop")
         while self.attempts.running() or self.dispatch.in_flight:
+            self._hand_in_gathered()
             await self._wait(LONGEST_WAIT_S)
             for attempt in self.attempts.running():
                 self.attempts.ask_to_stop(attempt, "stop")
@@ -182,7 +193,7 @@ class Engine:
     # --- the loop -------------------------------------------------------------------------------
     async def _keep_going(self) -> None:
         seen, watch_s = self.clock.now(), stopwatch_s()
-        while not self._must_stop:
+        while not self.must_stop:
             now, now_s = self.clock.now(), stopwatch_s()
             if abs((now - seen) - timedelta(seconds=now_s - watch_s)) > LEAP:
                 self.retention.wait_after_leap()
@@ -195,6 +206,7 @@ class Engine:
         self.ticker.tick(now)
         self.dispatch.dispatch(now)
         self.retention.sweep(now)
+        self._hand_in_gathered()
 
     def next_instant(self) -> datetime | None:
         """When something happens by itself next; None where nothing will."""
@@ -212,10 +224,10 @@ class Engine:
         return min(max((following - now).total_seconds(), 0.0), LONGEST_WAIT_S)
 
     async def _wait(self, seconds: float) -> None:
-        self._wake = anyio.Event()
+        nudged = self.next_nudge()
         began_s = stopwatch_s()
         with anyio.move_on_after(seconds) as waited:
-            await self._wake.wait()
+            await nudged.wait()
         if waited.cancelled_caught:
             self.vitals.note_loop_lag(stopwatch_s() - began_s - seconds)
 
@@ -234,9 +246,18 @@ class Engine:
         while True:
             await self._inbox_filled.wait()
             self._inbox_filled = anyio.Event()
-            while self._inbox:
-                self._inbox.popleft()()
+            self.take_waiting_calls()
             await anyio.lowlevel.checkpoint()
+
+    def take_waiting_calls(self) -> None:
+        """Run what `call_soon` was given; on the engine's loop, or when it has ended."""
+        while self._inbox:
+            self._inbox.popleft()()
+
+    def next_nudge(self) -> anyio.Event:
+        """Set at the next nudge. On the engine's loop."""
+        self._wake = anyio.Event()
+        return self._wake
 
     def nudge(self) -> None:
         """Look again: something may be due. On the engine's loop."""
@@ -258,11 +279,22 @@ class Engine:
         if self._line is not None:
             self._line.submit(requests)
 
+    def gather(self, *requests: Request) -> None:
+        """Hand requests in with all else of this turn of the loop: one commit; on the loop."""
+        if self._is_inline:
+            self.submit(*requests)
+        else:
+            self._gathered.extend(requests)
+            self.nudge()
+
+    def _hand_in_gathered(self) -> None:
+        if self._gathered:
+            gathered, self._gathered = self._gathered, []
+            self.submit(*gathered)
+
     def is_in_mutation(self) -> bool:
         """Whether the caller is a mutation that runs right now."""
-        if isinstance(self._line, ThreadLine):
-            return self._line.is_writer_thread()
-        return self.writer.is_in_body
+        return self._line is not None and self._line.is_writer_thread()
 
     @property
     def line(self) -> WriterLine | None:
@@ -317,12 +349,27 @@ class Engine:
             if job.state == "pending":
                 self.lanes.offer(job)
             elif job.state == "canceling":
-                attempt = self.attempts.of_job(job.id)
-                if attempt is not None:
-                    self.attempts.ask_to_stop(attempt, "cancel")
+                self._cancel(job.id)
             self.vitals.note_job(job)
         self.retention.note(commit)
         self.nudge()
+
+    def _cancel(self, job: JobId) -> None:
+        """Ask what runs the job to stop; under a stepper one after the other, each in its turn."""
+        if self._is_inline and not self.is_settled:
+            self._to_cancel.append(job)
+            return
+        attempt = self.attempts.of_job(job)
+        if attempt is not None:
+            self.is_settled = False
+            self.attempts.ask_to_stop(attempt, "cancel")
+
+    def cancel_next(self) -> bool:
+        """Ask the next attempt whose turn had not come; False where there is none."""
+        if not self._to_cancel:
+            return False
+        self._cancel(self._to_cancel.popleft())
+        return True
 
     def _take_over(self, found: recovery.Recovered) -> None:
         """Lanes, pools and crons as they are stored now."""

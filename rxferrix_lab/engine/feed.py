@@ -4,12 +4,14 @@ Listeners are called after each commit on the writer's thread, so they must be q
 raise: they pass the news on to a thread of their own.
 """
 
+import logging
 import threading
 from collections.abc import Callable
 
 from rxferrix_lab.engine.writer import Change
 
 Listener = Callable[[Change], None]
+_log = logging.getLogger(__name__)
 
 
 class Feed:
@@ -40,4 +42,7 @@ class Feed:
             self.version = change.version
             listeners = list(self._listeners.values())
         for listener in listeners:
-            listener(change)
+            try:
+                listener(change)
+            except Exception:  # noqa: BLE001  # a screen's fault must not stop what writes
+                _log.exception("a listener of commits raised")

@@ -107,16 +107,28 @@ class Lanes:
     def next_due(self, now: datetime) -> Lane | None:
         """The lane whose first job is the earliest of those due with a free slot."""
         best: Lane | None = None
+        known_to: DueKey | None = None
         for lane in self._lanes.values():
-            if not lane.heap or not lane.has_free_slot or lane.heap[0][0] > now:
+            if not lane.has_free_slot:
                 continue
-            if best is None or lane.heap[0] < best.heap[0]:
+            if not lane.heap:
+                known_to = _earlier(known_to, lane.window_end)
+            elif lane.heap[0][0] <= now and (best is None or lane.heap[0] < best.heap[0]):
                 best = lane
+        # A lane that is being read may hold an earlier job, and order is over all lanes (2.4).
+        if best is not None and known_to is not None and best.heap[0] > known_to:
+            return None
         return best
 
     def next_instant(self) -> datetime | None:
-        """The earliest due time among the lanes with a free slot."""
-        return min(
-            (lane.heap[0][0] for lane in self._lanes.values() if lane.heap and lane.has_free_slot),
-            default=None,
-        )
+        """The earliest due time among the lanes with a free slot; None while one is being read."""
+        free = [lane for lane in self._lanes.values() if lane.has_free_slot]
+        if any(not lane.heap and lane.window_end is not None for lane in free):
+            return None
+        return min((lane.heap[0][0] for lane in free if lane.heap), default=None)
+
+
+def _earlier(one: DueKey | None, other: DueKey | None) -> DueKey | None:
+    if one is None or other is None:
+        return one if other is None else other
+    return min(one, other)

@@ -35,6 +35,11 @@ class Early:
     job: JobRecord
 
 
+@dataclass(frozen=True, slots=True)
+class NotRun:
+    """Nothing was run: the job had ended before its turn, or could not be called."""
+
+
 class Patience(Protocol):
     """How long a job waits for a function that a restarted kernel may still register."""
 
@@ -55,7 +60,7 @@ class MutationJobs:
     def of_job(self, job: JobId, landed: Callable[[Answer], None]) -> Request:
         """The request that runs a due job to its end."""
 
-        def body(transaction: Transaction) -> Deferred | Early | None:
+        def body(transaction: Transaction) -> Deferred | Early | NotRun | None:
             return self._run_job(transaction, job)
 
         def failed(transaction: Transaction, error: BaseException) -> None:
@@ -87,11 +92,13 @@ class MutationJobs:
 
         return Request(body, failed=failed, done=done)
 
-    def _run_job(self, transaction: Transaction, job_id: JobId) -> Deferred | Early | None:
+    def _run_job(
+        self, transaction: Transaction, job_id: JobId
+    ) -> Deferred | Early | NotRun | None:
         job = transaction.job(job_id)
         now = self._clock.now()
         if job is None or job.state != "pending":
-            return None
+            return NotRun()
         if job.due_at > now:
             return Early(job)
         mutation = self._program.mutation(job.function)
@@ -99,12 +106,12 @@ class MutationJobs:
             if self._patience.waits_for(job, now):
                 return Deferred(job)
             settle(transaction, self._program, job, Fail(unknown_function(job.function)), now)
-            return None
+            return NotRun()
         try:
             arguments = mutation.prepare(job.args)
         except ArgumentsError as error:
             settle(transaction, self._program, job, Fail(arguments_error(error)), now)
-            return None
+            return NotRun()
         execution = self._execution(job, now)
         result = mutation.run(transaction, execution, arguments)
         settle(transaction, self._program, job, Succeed(result), now)

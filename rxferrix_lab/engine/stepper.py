@@ -54,6 +54,7 @@ class Stepper:
         await self._exhaust(ran)
         while (following := self._next_instant()) is not None and following <= until:
             self.clock.move_to(following)
+            self._count(1, ran)
             await self._exhaust(ran)
         self.clock.move_to(until)
 
@@ -66,7 +67,7 @@ class Stepper:
         engine, now = self.engine, self.clock.now()
         await self._settle()
         while True:
-            if self.clock.wake_next():
+            if engine.cancel_next() or self.clock.wake_next():
                 self._count(1, ran)
                 await self._settle()
                 continue
@@ -91,6 +92,7 @@ class Stepper:
             await anyio.lowlevel.checkpoint()
             busy = self._busy()
             if busy is None and not self.clock.is_settling:
+                self.engine.is_settled = True
                 return
             turns += 1
             if turns > EAGER_TURNS:
@@ -113,9 +115,11 @@ class Stepper:
             return True
         if attempt.task is None:
             return False
-        if attempt.in_thread and attempt.thread_is_alive:
-            return attempt.calls_waiting_on_clock > 0
-        return waits_on_clock(attempt.task, self.clock.waits)
+        # A thread is quiet while it waits for a call that waits on the clock.
+        tasks = (attempt.task, *attempt.calls)
+        return len(attempt.calls) >= attempt.threads_alive and all(
+            waits_on_clock(task, self.clock.waits) for task in tasks
+        )
 
     def _stuck(self, busy: Attempt | None) -> str:
         who = busy.execution.function if busy is not None else "a woken task"

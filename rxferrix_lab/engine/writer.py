@@ -10,18 +10,21 @@ order.
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 from rxferrix_lab.domain.job import JobId, JobRecord
 from rxferrix_lab.engine.clock import stopwatch_s
 from rxferrix_lab.errors import StoreUnavailableError
 from rxferrix_lab.storage.buffered_rows import RowConflictError
 from rxferrix_lab.storage.connection import is_fatal, is_transient
-from rxferrix_lab.storage.store import DatabaseError, Store
+from rxferrix_lab.storage.store import DatabaseError, OutOfMemory, Store
 from rxferrix_lab.storage.transaction import Transaction
 
 LARGEST_GROUP = 1024
 LONGEST_GROUP_S = 0.1
 MOST_REOPENS = 3
+MOST_CRASHES = 2
+EVERYTHING = frozenset({"*"})  # the tables of a commit that was found durable after the fact
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +50,10 @@ class Request:
     landed: Callable[[Answer], None] | None = None
     jobs: tuple[JobId, ...] = ()
     persists: bool = False
-    outside: Callable[[Store], object] | None = (
-        None  # run between transactions, instead of the body
-    )
+    outside: Callable[[Store], object] | None = None  # run between transactions, not the body
+    is_record: bool = False  # records the failure of another request
+    crashes: int = 0  # how often the database was lost while the body ran
+    writes_through: bool = False  # its rows are sent one by one: held back, they were refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,7 @@ class Writer:
         self.commits = 0
         self.reopens = 0
         self.is_in_body = False
+        self._doubt: _Group | None = None  # set while nobody knows whether it is durable
 
     @property
     def group_limit(self) -> int:
@@ -117,10 +122,14 @@ class Writer:
             try:
                 if not self._store.is_open:
                     self._store.reopen()
+                if self._doubt is not None:
+                    group.batch = batch = self._settle_doubt(self._doubt, batch)
                 left = self._try(group)
             except (DatabaseError, StoreUnavailableError, OSError) as error:
                 reopens += 1
                 left = self._recover(group, ahead, error, reopens)
+            # Outside the try: what goes wrong after COMMIT must never run the group again.
+            self._publish(group)
             ahead.extendleft(reversed(left))
 
     def _run_outside(self, request: Request, work: Callable[[Store], object]) -> None:
@@ -140,14 +149,37 @@ class Writer:
         """
         everything = [*group.batch, *(request for batch in ahead for request in batch)]
         if not is_fatal(error) or reopens > MOST_REOPENS:
-            if group.transaction is not None and self._store.is_open:
-                group.transaction.rollback()
+            self._roll_back(group)
             self._give_up(everything, error)
         try:
-            return self._after_fatal(group)
+            return self._after_fatal(group, error)
         except (DatabaseError, StoreUnavailableError, OSError) as again:
+            if group.suspect is None and group.transaction is not None:
+                self._doubt = group
             self._give_up(everything, again)
-            raise
+
+    def _settle_doubt(self, doubt: "_Group", batch: list[Request]) -> list[Request]:
+        """A group's COMMIT failed and nothing could be opened to look; now it can.
+
+        Returns what of the batch still has to be run.
+        """
+        witness = doubt.open_transaction.witness
+        is_durable = witness is not None and self._store.was_committed(witness)
+        self._doubt = None
+        if not is_durable:
+            return batch
+        doubt.changed = EVERYTHING
+        self._publish(doubt)
+        answered = {id(request) for request, _ in doubt.answers}
+        return [request for request in batch if id(request) not in answered]
+
+    def _roll_back(self, group: "_Group") -> None:
+        """Undo what can be undone; an instance that is lost has undone it, and is opened again."""
+        try:
+            if group.transaction is not None and self._store.is_open:
+                group.transaction.rollback()
+        except DatabaseError:
+            self._store.disconnect()
 
     # --- one transaction ------------------------------------------------------------------------
     def _try(self, group: "_Group") -> list[list[Request]]:
@@ -166,9 +198,10 @@ class Writer:
                     return self._without(group, at, failure)
                 if stopwatch_s() - started_s > LONGEST_GROUP_S:
                     break
-            self._finish(group)
+            group.changed = transaction.finish()
         except RowConflictError as conflict:
             transaction.rollback()
+            group.was_refused = True
             at = group.owners.get((conflict.table.lower(), conflict.row), 0)
             return self._without(group, at, conflict.error)
         except Exception as error:
@@ -183,6 +216,7 @@ class Writer:
         """Run one request in its layer; a failure comes back where all has to be rolled back."""
         transaction = group.open_transaction
         transaction.enter()
+        transaction.layer.writes_through = request.writes_through
         value, failure = self._run_body(transaction, request)
         if failure is None:
             for table, rows in transaction.layer.rows.items():
@@ -191,8 +225,10 @@ class Writer:
             transaction.merge()
             group.answers.append((request, Answer(value)))
             return None
-        if isinstance(failure, DatabaseError) and (is_fatal(failure) or is_transient(failure)):
+        if isinstance(failure, DatabaseError) and _is_stores_own(failure):
+            group.suspect = request
             raise failure
+        group.was_refused = transaction.layer.broken is not None
         if not transaction.drop():
             return failure
         if request.failed is not None:
@@ -215,15 +251,17 @@ class Writer:
             self.is_in_body = False
         return value, transaction.layer.broken
 
-    def _finish(self, group: "_Group") -> None:
-        tables = group.open_transaction.finish()
-        self._publish(group, tables)
-
-    def _publish(self, group: "_Group", tables: frozenset[str]) -> None:
+    def _publish(self, group: "_Group") -> None:
+        """Tell everybody what was committed, if it was."""
+        if group.changed is None:
+            return
         self._version += 1
         self.commits += 1
         jobs = tuple(group.open_transaction.base.jobs.values())
-        commit = Commit(Change(self._version, tables), jobs, tuple(group.answers))
+        commit = Commit(Change(self._version, group.changed), jobs, tuple(group.answers))
+        self._announce(commit)
+
+    def _announce(self, commit: Commit) -> None:
         self._committed(commit)
         for request, answer in commit.answers:
             if request.done is not None:
@@ -237,9 +275,24 @@ class Writer:
         """
         self._limit = max(1, self._limit // 2)
         batch = group.batch
+        if len(batch) == 1 and group.was_refused and not batch[0].writes_through:
+            # Held back, rows are sent in another order than the verbs, which a key may not allow.
+            batch[0].writes_through = True
+            return [batch]
         if len(batch) == 1:
-            return [[_record_of(batch[0], failure)]]
+            return self._verdict(batch[0], failure)
         return [batch[:at], [batch[at]], batch[at + 1 :]]
+
+    def _verdict(self, request: Request, failure: BaseException) -> list[list[Request]]:
+        """A request failed alone: record that, or where even the record fails, try it later."""
+        if not request.is_record:
+            return [[_record_of(request, failure)]]
+        if isinstance(failure, DatabaseError):
+            raise StoreUnavailableError(f"a failure could not be recorded: {failure}")
+        # Not even a log row can be written for it; whoever waits is told, and the rest goes on.
+        answer = Answer(error=failure)
+        self._announce(Commit(Change(self._version, frozenset()), (), ((request, answer),)))
+        return []
 
     def _after_unsent(self, group: "_Group", error: Exception) -> list[list[Request]]:
         """A value did not fit its column when the group was sent.
@@ -247,31 +300,45 @@ class Writer:
         Halve until the owner is alone.
         """
         batch = group.batch
+        group.was_refused = True
         if len(batch) == 1:
             return self._without(group, 0, error)
         self._limit = max(1, self._limit // 2)
         middle = len(batch) // 2
         return [batch[:middle], batch[middle:]]
 
-    def _after_fatal(self, group: "_Group") -> list[list[Request]]:
+    def _after_fatal(self, group: "_Group", error: Exception) -> list[list[Request]]:
         """Open again, and look whether the group in doubt is durable after all."""
         self.reopens += 1
         self._store.reopen()
+        if group.suspect is not None:
+            return self._after_crash(group, group.suspect, error)
         witness = group.transaction.witness if group.transaction else None
         if witness is None or not self._store.was_committed(witness):
             return [group.batch]
-        self._publish(group, frozenset({"*"}))
+        group.changed = EVERYTHING
         return [group.batch[len(group.answers) :]]
 
-    def _give_up(self, requests: list[Request], error: Exception) -> None:
+    def _after_crash(
+        self, group: "_Group", suspect: Request, error: Exception
+    ) -> list[list[Request]]:
+        """The database was lost inside a body: try it alone, and blame it when it happens again."""
+        suspect.crashes += 1
+        if len(group.batch) == 1 and suspect.crashes < MOST_CRASHES:
+            return [group.batch]
+        return self._without(group, group.batch.index(suspect), error)
+
+    def _give_up(self, requests: list[Request], error: Exception) -> NoReturn:
         """Tell the callers, and hand back what has to be tried again."""
         refusal = StoreUnavailableError(
             f"the database cannot be written now, nothing was changed: {error}"
         )
+        doubted = self._doubt.batch if self._doubt is not None else []
+        waiting = [request for request in requests if request.persists or request in doubted]
         for request in requests:
-            if not request.persists and request.done is not None:
+            if request not in waiting and request.done is not None:
                 request.done(Answer(error=refusal))
-        raise Unwritable([request for request in requests if request.persists], error)
+        raise Unwritable(waiting, error)
 
 
 @dataclass(slots=True)
@@ -282,6 +349,9 @@ class _Group:
     transaction: Transaction | None = None  # null until it was begun
     answers: list[tuple[Request, Answer]] = field(default_factory=list)
     owners: dict[tuple[str, int], int] = field(default_factory=dict)  # who wrote which row
+    suspect: Request | None = None  # in whose body the database was lost or full
+    changed: frozenset[str] | None = None  # tables; null until it has committed
+    was_refused: bool = False  # by the database, and not by a function of its own accord
 
     @property
     def open_transaction(self) -> Transaction:
@@ -318,4 +388,12 @@ def _record_of(request: Request, failure: BaseException) -> Request:
         landed=answer(request.landed),
         jobs=request.jobs,
         persists=request.persists,
+        is_record=True,
     )
+
+
+def _is_stores_own(failure: DatabaseError) -> bool:
+    """Whether a body met the end of the instance or of the disk; memory it used up by itself."""
+    if isinstance(failure, OutOfMemory):
+        return False
+    return is_fatal(failure) or is_transient(failure)

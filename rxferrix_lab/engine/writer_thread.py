@@ -7,6 +7,7 @@ from typing import Protocol
 
 from rxferrix_lab.engine.writer import Answer, Request, Unwritable, Writer
 from rxferrix_lab.errors import NotRunningError, StoreUnavailableError
+from rxferrix_lab.storage.fork import poison_after_fork
 
 FIRST_WAIT_S = 0.25
 LONGEST_WAIT_S = 5.0
@@ -21,6 +22,10 @@ class WriterLine(Protocol):
 
     def close(self) -> None:
         """Run what was handed in, and take nothing more."""
+        ...
+
+    def is_writer_thread(self) -> bool:
+        """Whether the caller is inside a mutation."""
         ...
 
     @property
@@ -56,6 +61,10 @@ class InlineLine:
         except Unwritable as unwritable:
             raise StoreUnavailableError(str(unwritable.error)) from unwritable.error
 
+    def is_writer_thread(self) -> bool:
+        """Whether a mutation runs: with one thread, the caller is inside it."""
+        return self._writer.is_in_body
+
     def close(self) -> None:
         """Take nothing more."""
         self._is_closed = True
@@ -71,6 +80,7 @@ class ThreadLine:
         self._is_closing = False
         self.trouble: str | None = None
         self._thread = threading.Thread(target=self._work, name="rxferrix-writer", daemon=True)
+        poison_after_fork(self)
         self._thread.start()
 
     @property
@@ -98,6 +108,11 @@ class ThreadLine:
             self._turn.notify()
         self._thread.join()
 
+    def poison(self) -> None:
+        """A forked child has no writer's thread: nothing may wait for it there."""
+        self._turn = threading.Condition()
+        self._is_closing = True
+
     def _work(self) -> None:
         while (group := self._next_group()) is not None:
             self._run_until_written(group)
@@ -114,34 +129,48 @@ class ThreadLine:
     def _run_until_written(self, group: list[Request]) -> None:
         """What persists is tried again until the database takes it, or the app is closed."""
         wait_s = FIRST_WAIT_S
-        while group:
+        while True:
             try:
                 self._writer.run(group)
-                group = []
             except Unwritable as unwritable:
-                self.trouble = str(unwritable.error)
                 group = unwritable.waiting
+                self.trouble = str(unwritable.error)
                 self._tell_callers(unwritable.error)
-                with self._turn:
-                    if self._is_closing:
-                        return
-                    self._turn.wait(wait_s)
+                if self._waited_in_vain(wait_s):
+                    _answer(group, _refusal(unwritable.error))
+                    return
                 wait_s = min(wait_s * 2, LONGEST_WAIT_S)
-        self.trouble = None
+            else:
+                self.trouble = None
+                return
+            if not group:
+                return
+
+    def _waited_in_vain(self, seconds: float) -> bool:
+        """Wait before the next try; True where there will be none, because the app is closed."""
+        with self._turn:
+            if not self._is_closing:
+                self._turn.wait(seconds)
+            return self._is_closing
 
     def _tell_callers(self, error: Exception) -> None:
         """A caller in line does not wait for the disk; what persists stays in line."""
         with self._turn:
             told = [request for request in self._line if not request.persists]
             self._line = deque(request for request in self._line if request.persists)
-        refusal = StoreUnavailableError(f"the database cannot be written now: {error}")
-        for request in told:
-            if request.done is not None:
-                request.done(Answer(error=refusal))
+        _answer(told, _refusal(error))
+
+
+def _refusal(error: Exception) -> StoreUnavailableError:
+    return StoreUnavailableError(f"the database cannot be written now: {error}")
+
+
+def _answer(requests: Sequence[Request], error: Exception) -> None:
+    for request in requests:
+        if request.done is not None:
+            request.done(Answer(error=error))
 
 
 def refuse(requests: Sequence[Request]) -> None:
     """Answer requests that came after the end."""
-    for request in requests:
-        if request.done is not None:
-            request.done(Answer(error=NotRunningError("the app has stopped")))
+    _answer(requests, NotRunningError("the app has stopped"))

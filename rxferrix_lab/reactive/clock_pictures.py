@@ -13,6 +13,7 @@ from rxferrix_lab.domain.cron import CronSchedule
 from rxferrix_lab.domain.cron_words import MONTHS
 from rxferrix_lab.domain.schedule import Schedule
 from rxferrix_lab.domain.zone import ClockChange, load_zone, transitions
+from rxferrix_lab.reactive.cron_outlook import lines_about
 from rxferrix_lab.reactive.run_marks import (
     Lanes,
     Mark,
@@ -72,20 +73,29 @@ class WallPicture:
 
 
 @dataclass(frozen=True, slots=True)
+class CronTold:
+    """What one clock change does to one cron, in lines that a person reads."""
+
+    cron: str
+    effect: Effect
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ChangePicture:
     """One clock change and the crons around it.
 
     Attributes:
         sentence: what happens, for somebody who was woken by it.
         lanes: touched crons first, then those of the same zone, then the others.
-        effects: one for each lane, in the same order.
+        told: for each lane of a touched cron, what happens to it.
     """
 
     zone: str
     change: ClockChange
     sentence: str
     lanes: Lanes
-    effects: tuple[Effect, ...]
+    told: tuple[CronTold, ...]
 
 
 def changes_from(zone: str, start: datetime, years: int = YEARS_AHEAD) -> list[ClockChange]:
@@ -125,9 +135,14 @@ def change_picture(
     return ChangePicture(
         zone,
         change,
-        f"{told(zone, change)}; {_fate(change, list(effects.values()))}.",
+        f"{change_told(zone, change)}; {_fate(change, list(effects.values()))}.",
         lanes,
-        tuple(effects[lane.named] for lane in lanes.lanes),
+        tuple(
+            CronTold(lane.named.name, effects[lane.named], lines_about(schedule, change))
+            for lane in lanes.lanes
+            if isinstance(schedule := lane.named.schedule, CronSchedule)
+            and not effects[lane.named].is_none
+        ),
     )
 
 
@@ -147,7 +162,7 @@ def effect_of(schedule: Schedule, change: ClockChange) -> Effect:
     )
 
 
-def told(zone: str, change: ClockChange) -> str:
+def change_told(zone: str, change: ClockChange) -> str:
     """The change in words: `On 29 March 2026 the clocks in … go from 03:00 to 04:00`."""
     before, after = change.wall_start, change.wall_end
     verb = "go from"

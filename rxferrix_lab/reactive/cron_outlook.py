@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from rxferrix_lab.domain.cron import CronSchedule
 from rxferrix_lab.domain.cron_words import MONTHS
 from rxferrix_lab.domain.occurrence import Occurrence
-from rxferrix_lab.domain.zone import transitions
+from rxferrix_lab.domain.zone import ClockChange, transitions
 from rxferrix_lab.errors import CronSyntaxError, UnknownZoneError
 
 RUNS = 8
@@ -89,9 +89,13 @@ def next_changes(schedule: CronSchedule, now: datetime) -> tuple[str, ...]:
     changes = transitions(schedule.tz, now, now + _LOOK_AHEAD)[:CHANGES]
     if not changes:
         return tuple(schedule.explain(now.year).splitlines()[-1:])
-    dates = {_words(wall) for change in changes for wall in (change.wall_start, change.wall_end)}
-    years = sorted({change.wall_start.year for change in changes})
-    lines = [line for year in years for line in schedule.explain(year).splitlines()]
+    return tuple(line for change in changes for line in lines_about(schedule, change))
+
+
+def lines_about(schedule: CronSchedule, change: ClockChange) -> tuple[str, ...]:
+    """What one change of the schedule's own clock does to it."""
+    dates = {_words(change.wall_start), _words(change.wall_end)}
+    lines = schedule.explain(change.wall_start.year).splitlines()
     return tuple(line for line in lines if _date_in(line) in dates)
 
 

@@ -4,17 +4,19 @@ Frozen snapshots computed from `domain` for a span of time that is given. Never 
 decides what runs, and knows neither colours nor glyphs.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, assert_never
 from zoneinfo import ZoneInfo
 
 from rxferrix_lab.domain.cron import CronSchedule
+from rxferrix_lab.domain.cron_record import CronRecord
 from rxferrix_lab.domain.cron_words import clock
 from rxferrix_lab.domain.occurrence import Occurrence
 from rxferrix_lab.domain.schedule import Interval, Schedule
 from rxferrix_lab.domain.zone import ClockChange, load_zone, transitions
+from rxferrix_lab.errors import RxFerrixError
 
 MarkKind = Literal["run", "moved", "merged", "first only", "skipped time", "second passing"]
 
@@ -108,6 +110,17 @@ class Lanes:
     lanes: tuple[Lane, ...]
     changes: tuple[ClockChange, ...]
     left_out: int = 0
+
+
+def schedules_of(crons: Iterable[CronRecord]) -> tuple[NamedSchedule, ...]:
+    """The schedules of stored crons, in order; a row that cannot be read has none."""
+    found: list[NamedSchedule] = []
+    for cron in crons:
+        try:
+            found.append(NamedSchedule(cron.name, cron.schedule()))
+        except RxFerrixError:
+            continue
+    return tuple(found)
 
 
 def lanes_between(

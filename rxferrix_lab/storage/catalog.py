@@ -12,7 +12,7 @@ class TableShape:
     """A user's table as the buffered verbs need it."""
 
     name: str  # as created
-    columns: dict[str, str]  # by lower-case name: as created
+    columns: dict[str, str]  # by lower-case name: as created, but the id always in lower case
 
 
 class Catalog:
@@ -35,11 +35,17 @@ class Catalog:
             self._tables = frozenset(name for (name,) in rows.fetchall())
         return names & self._tables
 
+    def shape_if_any(self, table: str) -> TableShape | None:
+        """The table's shape, or None where there is no such table with a BIGINT id."""
+        try:
+            return self.shape(table)
+        except TableError:
+            return None
+
     def shape(self, table: object) -> TableShape:
         """The table's shape.
 
         Raises:
-            ReservedTableError: if the name begins with an underscore.
             TableError: if there is no such table, or it has no column `id` of type BIGINT.
         """
         if not isinstance(table, str):
@@ -67,7 +73,8 @@ class Catalog:
         types = {column.lower(): data_type for _, column, data_type in rows}
         if types.get("id") != "BIGINT":
             raise TableError(table, "insert, get, patch and delete need a column id of type BIGINT")
-        return TableShape(rows[0][0], {column.lower(): column for _, column, _ in rows})
+        columns = {column.lower(): column for _, column, _ in rows}
+        return TableShape(rows[0][0], columns | {"id": "id"})
 
 
 def check_writable(table: object) -> None:

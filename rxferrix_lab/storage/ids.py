@@ -6,9 +6,14 @@ ahead in blocks by the transaction that first needs it. A rollback gives no id b
 
 from dataclasses import dataclass, field
 
+import duckdb
+
+from rxferrix_lab.storage.catalog import quoted
+
 BLOCK = 128
 LARGEST_BLOCK = 16_384
 LARGEST_ID = 2**63 - 1
+LAST_DRAWN = LARGEST_ID - 1  # so that a mark above every drawn id is a BIGINT too
 MOST_REMEMBERED = 10_000
 
 
@@ -24,12 +29,12 @@ class IdSequence:
         """The next id that no row has.
 
         Raises:
-            OverflowError: when the largest BIGINT was reached.
+            OverflowError: when none is left.
         """
         while self.next_id in self.taken:
             self.taken.discard(self.next_id)
             self.next_id += 1
-        if self.next_id > LARGEST_ID:
+        if self.next_id > LAST_DRAWN:
             raise OverflowError("no id is left below 2**63; rows with huge given ids used them up")
         drawn = self.next_id
         self.next_id += 1
@@ -41,8 +46,7 @@ class IdSequence:
             return
         self.taken.add(given)
         if len(self.taken) > MOST_REMEMBERED:
-            self.next_id = max(self.taken) + 1
-            self.taken.clear()
+            self._leap_over_lower_half()
 
     @property
     def needs_block(self) -> bool:
@@ -55,3 +59,54 @@ class IdSequence:
         drawn = self.next_id - self.durable
         block = min(max(BLOCK, 4 * drawn), LARGEST_BLOCK)
         return min(self.next_id + block, LARGEST_ID)
+
+    def _leap_over_lower_half(self) -> None:
+        """Remember fewer ids; a few huge ones among them must not use up all that is below."""
+        ordered = sorted(self.taken)
+        middle = len(ordered) // 2
+        self.next_id = ordered[middle] + 1
+        self.taken = set(ordered[middle + 1 :])
+
+
+def begin_above_largest(
+    connection: duckdb.DuckDBPyConnection, table: str, ids: IdSequence
+) -> None:
+    """Go on above the largest id in the table, or where nothing is above, in the last gap."""
+    name = quoted(table)
+    row = connection.execute(f"SELECT max(id) FROM {name}").fetchone()  # quoted
+    largest = row[0] if row and row[0] is not None else 0
+    if largest < LAST_DRAWN:
+        ids.next_id = max(ids.next_id, largest + 1)
+        return
+    row = connection.execute(
+        f"""
+        SELECT max(id)
+        FROM {name}
+        WHERE id < $last
+            AND id + 1 NOT IN (SELECT id FROM {name} WHERE id IS NOT NULL)
+        """,  # quoted
+        {"last": LAST_DRAWN},
+    ).fetchone()
+    below_gap = row[0] if row and row[0] is not None else 0
+    ids.next_id = max(ids.next_id, below_gap + 1)
+    ids.taken |= _ids_from(connection, table, ids.next_id)
+
+
+def step_over_rows(connection: duckdb.DuckDBPyConnection, table: str, ids: IdSequence) -> None:
+    """Never draw an id that a row of the table has, whoever wrote it."""
+    found = _ids_from(connection, table, ids.next_id, most=MOST_REMEMBERED + 1)
+    if len(found) > MOST_REMEMBERED:
+        begin_above_largest(connection, table, ids)
+        return
+    for given in found:
+        ids.step_over(given)
+
+
+def _ids_from(
+    connection: duckdb.DuckDBPyConnection, table: str, least: int, most: int = LARGEST_ID
+) -> set[int]:
+    rows = connection.execute(
+        f"SELECT id FROM {quoted(table)} WHERE id >= $least LIMIT $most",  # quoted
+        {"least": least, "most": most},
+    ).fetchall()
+    return {row for (row,) in rows}

@@ -25,6 +25,7 @@ class Layer:
     pools: dict[str, PoolRecord | None] = field(default_factory=dict)
     rows: dict[str, BufferedRows] = field(default_factory=dict)
     tables: set[str] = field(default_factory=set)  # written, in lower case
+    writes_through: bool = False  # rows are sent one by one, in the order of the verbs
     was_sent: bool = False  # something of this layer reached the database
     broken: Exception | None = None  # a database error: the transaction is lost
 

@@ -1,7 +1,7 @@
 """Unfinished jobs as this process wrote them last.
 
-The writer is the only one that changes a job, so what it has committed needs no reading back. Filled
-after COMMIT only, bounded, and emptied when the database is opened again.
+The writer is the only one that changes a job, so what it has committed needs no reading back.
+Filled after COMMIT only, bounded, and emptied when the database is opened again.
 """
 
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ class RecentJobs:
         return self._jobs.get(job)
 
     def note(self, committed: Iterable[JobRecord]) -> None:
-        """Remember what a commit wrote; what has ended is forgotten, and the oldest where too many."""
+        """Remember what a commit wrote; forget what has ended, and the oldest where too many."""
         for job in committed:
             if job.is_finished:
                 self._jobs.pop(job.id, None)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import duckdb
 
 from rxferrix_lab.domain.job import JobId, JobRecord
+from rxferrix_lab.errors import StoreUnavailableError
 from rxferrix_lab.storage.catalog import quoted
 from rxferrix_lab.storage.codec import (
     CHANGING,
@@ -29,6 +30,13 @@ if TYPE_CHECKING:
     from rxferrix_lab.storage.transaction import Transaction
 
 R = TypeVar("R")
+# A statement for each row costs less than an appender as long as the rows are few.
+FEW = 2
+_UPDATE_JOB = (
+    "UPDATE _scheduled_jobs SET "
+    + ", ".join(f'"{name}" = ?' for name in (*CHANGING, "revision"))
+    + " WHERE id = ?"
+)
 DueKey = tuple[datetime, JobId]
 
 
@@ -86,15 +94,15 @@ def create_table(connection: duckdb.DuckDBPyConnection, name: str, columns: str)
 
 def has_occurrence(connection: duckdb.DuckDBPyConnection, cron: str, occurrence: datetime) -> bool:
     """Whether a job of the cron has this occurrence."""
-    row = connection.execute(
+    (row,) = connection.execute(
         """
         SELECT count(*)
         FROM _scheduled_jobs
         WHERE cron = $cron AND scheduled_for = $occurrence AND trigger IN ('cron', 'catch_up')
         """,
         {"cron": cron, "occurrence": occurrence},
-    ).fetchone()
-    return row is not None and row[0] > 0
+    ).fetchall()
+    return bool(row[0] > 0)
 
 
 def due_keys(
@@ -132,7 +140,7 @@ def send(transaction: Transaction, layer: Layer) -> bool:
     """Write what a layer holds back of the scheduler's rows; True where there was any."""
     connection = transaction.connection
     has_any = bool(layer.inserts or layer.updates or layer.log or layer.crons or layer.pools)
-    _send_jobs(connection, layer, transaction.revision)
+    _send_jobs(transaction, layer)
     if layer.log:
         ids = transaction.sequence(LOG.table)
         numbered = [(ids.draw(), *LOG.encode(entry)) for entry in layer.log]
@@ -148,20 +156,34 @@ def send(transaction: Transaction, layer: Layer) -> bool:
     return has_any
 
 
-def _send_jobs(connection: duckdb.DuckDBPyConnection, layer: Layer, revision: int) -> None:
+def _send_jobs(transaction: Transaction, layer: Layer) -> None:
+    connection, revision = transaction.connection, transaction.revision
     if layer.inserts:
         rows: list[Sequence[Any]] = [
             (*JOBS.encode(job), revision) for job in layer.inserts.values()
         ]
         _append(connection, JOBS.table, (*JOBS.columns, "revision"), rows)
         layer.inserts.clear()
-    if layer.updates:
+    if len(layer.updates) <= FEW:
+        for job in layer.updates.values():
+            _update_job(connection, job, revision)
+    else:
+        # An update of an unknown key is silent here, so what was sent is counted before COMMIT.
+        transaction.note_uncounted(layer.updates)
         appender = connection.appender(
             JOBS.table, columns=["id", *CHANGING, "revision"], action="update", key=["id"]
         )
         appender.append_rows([encode_change(job, revision) for job in layer.updates.values()])
         appender.flush()
-        layer.updates.clear()
+    layer.updates.clear()
+
+
+def _update_job(connection: duckdb.DuckDBPyConnection, job: JobRecord, revision: int) -> None:
+    """Write one job by a statement that says whether there was a row to change."""
+    row, *values = encode_change(job, revision)
+    changed: list[tuple[Any, ...]] = connection.execute(_UPDATE_JOB, [*values, row]).fetchall()
+    if changed != [(1,)]:
+        raise StoreUnavailableError(f"the row of job {job.id} is gone; nothing was committed")
 
 
 def _append(
@@ -170,9 +192,28 @@ def _append(
     columns: Sequence[str],
     rows: Sequence[Sequence[Any]],
 ) -> None:
+    if len(rows) <= FEW:
+        for row in rows:
+            _insert(connection, table, columns, row)
+        return
     appender = connection.appender(table, columns=list(columns), action="insert")
     appender.append_rows(rows)
     appender.flush()
+
+
+def _insert(
+    connection: duckdb.DuckDBPyConnection,
+    table: str,
+    columns: Sequence[str],
+    row: Sequence[Any],
+) -> None:
+    """Insert one row by a statement that names only what is not null."""
+    given = [(name, value) for name, value in zip(columns, row, strict=True) if value is not None]
+    names = ", ".join(f'"{name}"' for name, _ in given)
+    places = ", ".join("?" * len(given))
+    connection.execute(
+        f"INSERT INTO {table} ({names}) VALUES ({places})", [value for _, value in given]
+    ).fetchall()  # an unfinished result refuses the appenders that follow
 
 
 def _replace_named(
@@ -204,12 +245,12 @@ def count_revision(
 ) -> int:
     """How many job rows a commit has written."""
     known = list(ids)
-    row = connection.execute(
+    (row,) = connection.execute(
         "SELECT count(*) FROM _scheduled_jobs WHERE id BETWEEN $low AND $high AND revision = "
         "$revision",
         {"low": min(known), "high": max(known), "revision": revision},
-    ).fetchone()
-    return row[0] if row else 0
+    ).fetchall()
+    return int(row[0])
 
 
 def expire(connection: duckdb.DuckDBPyConnection, ended_before: datetime, most: int) -> int:
@@ -217,7 +258,7 @@ def expire(connection: duckdb.DuckDBPyConnection, ended_before: datetime, most: 
 
     At most so many.
     """
-    gone = connection.execute(
+    (gone,) = connection.execute(
         """
         DELETE FROM _scheduled_jobs
         WHERE id IN (
@@ -231,8 +272,8 @@ def expire(connection: duckdb.DuckDBPyConnection, ended_before: datetime, most: 
         )
         """,
         {"before": ended_before, "most": most},
-    ).fetchone()
-    entries = connection.execute(
+    ).fetchall()
+    (entries,) = connection.execute(
         """
         DELETE FROM _execution_log
         WHERE id IN (SELECT id FROM _execution_log
@@ -242,17 +283,17 @@ def expire(connection: duckdb.DuckDBPyConnection, ended_before: datetime, most: 
             LIMIT $most)
         """,
         {"before": ended_before, "most": most},
-    ).fetchone()
-    return (gone[0] if gone else 0) + (entries[0] if entries else 0)
+    ).fetchall()
+    return int(gone[0] + entries[0])
 
 
 def oldest_end(connection: duckdb.DuckDBPyConnection) -> datetime | None:
     """When the job or log row that ended first did; None where nothing has ended."""
-    row = connection.execute(
+    (row,) = connection.execute(
         """
         SELECT epoch_us(least(
             (SELECT min(finished_at) FROM _scheduled_jobs),
             (SELECT min(finished_at) FROM _execution_log)))
         """
-    ).fetchone()
-    return instant_of(row[0]) if row and row[0] is not None else None
+    ).fetchall()
+    return instant_of(row[0]) if row[0] is not None else None

@@ -41,9 +41,7 @@ class Counts:
 def count_jobs(connection: duckdb.DuckDBPyConnection, now: datetime) -> Counts:
     """The numbers of jobs as they are at `now`."""
     by_state = dict(
-        connection.execute(
-            "SELECT state, count(*) FROM _scheduled_jobs GROUP BY state"
-        ).fetchall()
+        connection.execute("SELECT state, count(*) FROM _scheduled_jobs GROUP BY state").fetchall()
     )
     row = connection.execute(
         """
@@ -76,14 +74,14 @@ def throughput(
     width_us = width // timedelta(microseconds=1)
     rows = connection.execute(
         """
-        SELECT epoch_us(finished_at) // $width * $width AS at,
+        SELECT epoch_us(finished_at) // $width * $width AS stretch,
             count(*) FILTER (WHERE state = 'succeeded'),
             count(*) FILTER (WHERE state = 'failed'),
             count(*) FILTER (WHERE state = 'canceled')
         FROM _scheduled_jobs
         WHERE finished_at >= $since
-        GROUP BY at
-        ORDER BY at
+        GROUP BY stretch
+        ORDER BY stretch
         """,
         {"since": since, "width": width_us},
     ).fetchall()

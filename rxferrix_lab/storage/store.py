@@ -14,10 +14,10 @@ from typing import TypeVar
 import duckdb
 
 from rxferrix_lab.errors import NotRunningError
-from rxferrix_lab.storage.catalog import Catalog, quoted
+from rxferrix_lab.storage.catalog import Catalog
 from rxferrix_lab.storage.compaction import backup, compact_database, needs_compaction
 from rxferrix_lab.storage.connection import OpenDatabase, open_database
-from rxferrix_lab.storage.ids import LARGEST_ID, IdSequence
+from rxferrix_lab.storage.ids import IdSequence, begin_above_largest
 from rxferrix_lab.storage.lock import MEMORY, FileLock
 from rxferrix_lab.storage.migrate import migrate
 from rxferrix_lab.storage.recent_jobs import RecentJobs
@@ -26,6 +26,7 @@ from rxferrix_lab.storage.transaction import Sequences, Transaction
 
 QUERY_LIMIT = timedelta(minutes=5)
 DatabaseError = duckdb.Error  # for floors above, which do not know DuckDB
+OutOfMemory = duckdb.OutOfMemoryException
 T = TypeVar("T")
 
 
@@ -73,24 +74,25 @@ class Store:
 
     def reopen(self) -> None:
         """Close every connection and open again, in this process, the lock held throughout."""
-        self._disconnect()
+        self.disconnect()
         self._connect()
 
     def compact(self) -> bool:
         """Rewrite the file while nothing else is open; False where there is too little to gain."""
         if self.is_in_memory or not needs_compaction(self.path):
             return False
-        self._disconnect()
+        self.disconnect()
         compact_database(self.path)
         self._connect()
         return True
 
     def close(self) -> None:
         """Close every connection and give the lock back. Harmless when closed."""
-        self._disconnect()
+        self.disconnect()
         self._lock.release()
 
-    def _disconnect(self) -> None:
+    def disconnect(self) -> None:
+        """Close every connection, the lock held; the writer opens again before it goes on."""
         self._recent.clear()
         if self._open is not None:
             self._open.close()
@@ -113,9 +115,7 @@ class Store:
         if catalog is None:
             raise NotRunningError
         self._revision += 1
-        return Transaction(
-            database.writer, catalog, self._sequences, self._recent, self._revision
-        )
+        return Transaction(database.writer, catalog, self._sequences, self._recent, self._revision)
 
     @contextmanager
     def snapshot(self, limit: timedelta | None = QUERY_LIMIT) -> Generator[Snapshot, None, None]:
@@ -162,16 +162,10 @@ class Store:
         )
         for table in _tables_with_ids(writer):
             mark = marks.get(table.lower(), 1)
-            query = f"SELECT coalesce(max(id), 0) FROM {quoted(table)}"  # quoted
-            row = writer.execute(query).fetchone()
-            largest = row[0] if row else 0
             before = self._sequences.get(table.lower())
             drawn = before.next_id if before else 1
             ids = IdSequence(next_id=max(mark, drawn), durable=mark)
-            if largest < LARGEST_ID:
-                ids.next_id = max(ids.next_id, largest + 1)
-            else:
-                ids.step_over(largest)
+            begin_above_largest(writer, table, ids)
             self._sequences[table.lower()] = ids
         for table, mark in marks.items():
             self._sequences.setdefault(table, IdSequence(next_id=mark, durable=mark))
@@ -183,7 +177,7 @@ def _tables_with_ids(writer: duckdb.DuckDBPyConnection) -> list[str]:
         SELECT c.table_name
         FROM duckdb_columns() AS c
         JOIN duckdb_tables() AS t USING (database_name, schema_name, table_name)
-        WHERE c.column_name = 'id' AND c.data_type = 'BIGINT' AND c.schema_name = 'main'
+        WHERE lower(c.column_name) = 'id' AND c.data_type = 'BIGINT' AND c.schema_name = 'main'
             AND c.database_name = current_database()
         ORDER BY c.table_name
         """

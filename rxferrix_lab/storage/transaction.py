@@ -51,6 +51,7 @@ class Transaction:
         self._loaded: dict[JobId, JobRecord] = {}
         self._marks: dict[str, int] = {}
         self._log_ids: list[int] = []
+        self._uncounted: set[JobId] = set()
         connection.execute("BEGIN TRANSACTION")
 
     # --- layers ---------------------------------------------------------------------------------
@@ -199,6 +200,10 @@ class Transaction:
             self.connection.execute("ROLLBACK")
         self.catalog.forget()
 
+    def note_uncounted(self, jobs: Iterable[JobId]) -> None:
+        """Remember jobs whose update said nothing of its success."""
+        self._uncounted.update(jobs)
+
     def note_log_ids(self, ids: list[int]) -> None:
         """Remember the ids of log rows that were sent: they prove the commit."""
         self._log_ids.extend(ids)
@@ -222,7 +227,7 @@ class Transaction:
                 self._marks[table] = mark
 
     def _check_count(self) -> None:
-        saved = self.base.jobs
+        saved = self._uncounted
         if not saved:
             return
         found = scheduler_rows.count_revision(self.connection, saved, self.revision)

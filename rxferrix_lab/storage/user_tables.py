@@ -5,6 +5,7 @@ table sees them, because they are sent first. A database error loses the whole t
 is noted on the layer, where a mutation that swallowed it is found out.
 """
 
+import copy
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -14,10 +15,19 @@ import duckdb
 from rxferrix_lab.errors import TableError, UnknownRowError
 from rxferrix_lab.storage.buffered_rows import BufferedRows, RowConflictError, Values
 from rxferrix_lab.storage.catalog import TableShape, check_writable, quoted
-from rxferrix_lab.storage.ids import LARGEST_ID
+from rxferrix_lab.storage.ids import (
+    LARGEST_ID,
+    IdSequence,
+    begin_above_largest,
+    step_over_rows,
+)
 from rxferrix_lab.storage.rows import Rows
 from rxferrix_lab.storage.statements import Statement, inspect
+from rxferrix_lab.storage.tokens import has_word_at, tokens_of
 from rxferrix_lab.storage.transaction import Transaction
+
+# Values that nobody can change after the verb has returned; all others are copied.
+_UNCHANGING = (type(None), bool, int, float, str, bytes)
 
 
 def run_statement(
@@ -49,13 +59,15 @@ class UserTables:
                 layer.was_sent = True
                 layer.tables |= statement.writes
             rows = run_statement(self._transaction.connection, query, params)
-            self._after(statement)
+            self._after(statement, query)
         return _counted(rows) if statement.kind == "write" else rows
 
     def get(self, table: str, row: int) -> dict[str, Any] | None:
         """The row, or None where there is none."""
         with self._noting_errors():
             shape = self._transaction.catalog.shape(table)
+            if shape.name.startswith("_"):
+                self._transaction.send_scheduler_rows()
             self._send(shape.name.lower())
             return get_row(self._transaction.connection, shape, row)
 
@@ -67,11 +79,12 @@ class UserTables:
             buffered = self._buffer(shape)
             given = values.pop("id", None)
             if given is None:
-                drawn = self._transaction.sequence(shape.name.lower()).draw()
+                drawn = self._ids(shape).draw()
             else:
                 drawn = self._given_id(shape, given)
                 buffered.given.add(drawn)
             buffered.inserts[drawn] = values
+            self._written(shape)
             return drawn
 
     def patch(self, table: str, row: int, changes: Mapping[str, object]) -> None:
@@ -84,6 +97,7 @@ class UserTables:
             self._refuse_deleted(shape, _row_id(shape, row))
             if values:
                 self._buffer(shape).patch(row, values)
+                self._written(shape)
 
     def delete(self, table: str, row: int) -> None:
         """Take a row out."""
@@ -93,6 +107,7 @@ class UserTables:
             if self._is_owed(shape, row):
                 self._send(shape.name.lower())
             self._buffer(shape).deletes.add(row)
+            self._written(shape)
 
     # --- below ----------------------------------------------------------------------------------
     @contextmanager
@@ -118,6 +133,17 @@ class UserTables:
             buffered = rows[key] = BufferedRows(shape)
         return buffered
 
+    def _written(self, shape: TableShape) -> None:
+        if self._transaction.layer.writes_through:
+            self._send(shape.name.lower())
+
+    def _ids(self, shape: TableShape) -> IdSequence:
+        """The table's ids; of a table that was made after the start, they begin where it stands."""
+        transaction, key = self._transaction, shape.name.lower()
+        if key not in transaction.sequences:
+            begin_above_largest(transaction.connection, shape.name, transaction.sequence(key))
+        return transaction.sequence(key)
+
     def _owed(self, shape: TableShape) -> list[BufferedRows]:
         key = shape.name.lower()
         layers = (self._transaction.base, self._transaction.layer)
@@ -136,7 +162,7 @@ class UserTables:
             raise TableError(shape.name, f"it has a row {row} already")
         if self._is_owed(shape, row):
             self._send(shape.name.lower())
-        self._transaction.sequence(shape.name.lower()).step_over(row)
+        self._ids(shape).step_over(row)
         return row
 
     def _send(self, key: str) -> None:
@@ -165,25 +191,34 @@ class UserTables:
         """Those of the names that are tables, not views that read who knows what."""
         return self._transaction.catalog.plain_tables(names)
 
-    def _after(self, statement: Statement) -> None:
+    def _after(self, statement: Statement, query: str) -> None:
+        """SQL may have brought ids along that must not be drawn again."""
         if statement.kind == "ddl":
-            self._transaction.catalog.forget()
+            self._after_definition(statement, query)
             return
         for table in statement.writes:
-            self._step_over_written(table)
+            if table in self._transaction.sequences:
+                self._step_over(table)
 
-    def _step_over_written(self, table: str) -> None:
-        """SQL may have brought ids along that the sequence must not draw again."""
-        ids = self._transaction.sequences.get(table)
-        if ids is None:
-            return
-        found = run_statement(
-            self._transaction.connection,
-            f"SELECT id FROM {quoted(table)} WHERE id >= $next LIMIT 10001",
-            {"next": ids.next_id},
-        )
-        for (given,) in found:
-            ids.step_over(given)
+    def _after_definition(self, statement: Statement, query: str) -> None:
+        self._transaction.catalog.forget()
+        # What a view or a macro reads may have changed with it, so every subscription looks again.
+        self._transaction.layer.tables.add("*")
+        sequences = self._transaction.sequences
+        known = [sequences[table] for table in statement.writes if table in sequences]
+        for table in statement.writes:
+            if table in sequences:
+                self._step_over(table)
+            elif known and has_word_at(tokens_of(query), 0, "alter"):
+                # A renamed table takes along which of its ids were drawn.
+                self._transaction.sequence(table).next_id = max(ids.next_id for ids in known)
+                self._step_over(table)
+
+    def _step_over(self, table: str) -> None:
+        shape = self._transaction.catalog.shape_if_any(table)
+        if shape is not None:
+            ids = self._transaction.sequence(table)
+            step_over_rows(self._transaction.connection, shape.name, ids)
 
 
 def get_row(
@@ -204,13 +239,15 @@ def _named(shape: TableShape, row: Mapping[str, object]) -> Values:
     Raises:
         TableError: if the table has no such column.
     """
+    if not isinstance(row, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TableError(shape.name, f"a row is given as column names to values, not {row!r:.60}")
     values: Values = {}
     for column, value in row.items():
         name = shape.columns.get(column) or shape.columns.get(str(column).lower())
         if name is None:
             known = ", ".join(shape.columns.values())
             raise TableError(shape.name, f"it has no column {column!r} (it has: {known})")
-        values[name] = value
+        values[name] = value if isinstance(value, _UNCHANGING) else copy.deepcopy(value)
     return values
 
 

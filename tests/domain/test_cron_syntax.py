@@ -72,6 +72,39 @@ def test_weekdays_are_read_as_a_person_means_them(text: str, expected: list[int]
     assert weekdays(text) == expected
 
 
+@st.composite
+def hour_items(draw: st.DrawFn) -> tuple[str, set[int]]:
+    """An item of the hour field, and what a person reads in it, walked hour by hour."""
+    start, stop = draw(st.integers(0, 23)), draw(st.integers(0, 23))
+    step = draw(st.integers(1, 23))
+    till_stop = (stop - start) % 24 + 1
+    return draw(
+        st.sampled_from(
+            [
+                (f"{start}", {start}),
+                (f"{start}-{stop}", {(start + past) % 24 for past in range(till_stop)}),
+                (
+                    f"{start}-{stop}/{step}",
+                    {(start + past) % 24 for past in range(till_stop) if past % step == 0},
+                ),
+                (
+                    f"{start}/{step}",
+                    {hour for hour in range(start, 24) if not (hour - start) % step},
+                ),
+                (f"*/{step}", {hour for hour in range(24) if hour % step == 0}),
+            ]
+        )
+    )
+
+
+@given(st.lists(hour_items(), min_size=1, max_size=6))
+def test_any_list_of_items_is_read_as_a_person_walks_it(items: list[tuple[str, set[int]]]) -> None:
+    texts = [text for text, _ in items]
+    expected = set[int]().union(*(meant for _, meant in items))
+
+    assert hours(",".join(texts)) == sorted(expected)
+
+
 def test_months_have_names_and_wrap() -> None:
     assert read_cron("0 0 0 1 jan,Mar,NOV-FEB *").months == (1, 2, 3, 11, 12)
 

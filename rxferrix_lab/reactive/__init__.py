@@ -1,0 +1,1 @@
+"""What screens and cells look at: frozen pictures of a running app, and the verbs to operate it."""

@@ -1,0 +1,196 @@
+"""Clock changes: what one change of a zone's clock does to tonight's crons.
+
+Two pictures of any zone and change, and a sentence above them that says what happens. Everything
+shown is computed by `reactive.clock_pictures`; nothing here works on schedules.
+"""
+
+from __future__ import annotations
+
+from html import escape
+
+import panel as pn
+import panel_material_ui as pmui
+
+from rxferrix_lab.domain.cron import CronSchedule
+from rxferrix_lab.domain.zone import ClockChange, zone_names
+from rxferrix_lab.reactive.clock_pictures import (
+    ChangePicture,
+    change_picture,
+    change_told,
+    changes_from,
+    changes_of_years,
+    wall_picture,
+)
+from rxferrix_lab.reactive.controls import Controls
+from rxferrix_lab.reactive.model import LiveModel
+from rxferrix_lab.reactive.run_marks import MarkKind, NamedSchedule, schedules_of
+from rxferrix_lab.views.card import card, empty
+from rxferrix_lab.views.lane_figure import lane_figure
+from rxferrix_lab.views.mark_glyphs import legend
+from rxferrix_lab.views.wall_figure import wall_figure
+
+RULER = "every 20 minutes (a ruler, no cron)"
+_GAP_KINDS: tuple[MarkKind, ...] = ("run", "moved", "merged", "skipped time")
+_FOLD_KINDS: tuple[MarkKind, ...] = ("run", "first only", "second passing")
+_YEARS = (1970, 2200)
+
+
+def view(model: LiveModel, controls: Controls | None = None) -> pn.viewable.Viewable:
+    """The page of clock changes."""
+    return _Page(model, controls or Controls()).layout
+
+
+class _Page:
+    """The pickers of one session and what they show. Its widgets are written here only."""
+
+    def __init__(self, model: LiveModel, controls: Controls) -> None:
+        self._model = model
+        self._schedules = schedules_of(cron.record for cron in model.crons)
+        self._changes: dict[str, ClockChange] = {}
+        zone = _first_zone(self._schedules, controls.zone)
+        self._zone = pmui.AutocompleteInput(
+            label="Zone", options=zone_names(), value=zone, min_characters=1, width=260, size="small"
+        )
+        self._year = pmui.IntInput(
+            label="Changes from year", value=model.now.year, start=_YEARS[0], end=_YEARS[1],
+            format="0", width=150, size="small",
+        )  # fmt: skip
+        self._change = pmui.Select(label="Change", options=[], width=420, size="small")
+        self._runs = pmui.Select(label="Runs of", options=[RULER], width=320, size="small")
+        self._sentence = pn.pane.HTML(sizing_mode="stretch_width", margin=(10, 10, 0, 10))
+        self._pictures = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._wall = pn.pane.Bokeh(sizing_mode="stretch_width", margin=0)
+        self._picture: ChangePicture | None = None
+        self.layout = pn.Column(
+            pn.FlexBox(self._zone, self._year, self._change, align_items="center", gap="8px"),
+            self._sentence,
+            self._pictures,
+            sizing_mode="stretch_width",
+        )
+        self._watch()
+        self._list_changes()
+
+    def _watch(self) -> None:
+        self._zone.param.watch(lambda _: self._list_changes(), "value")
+        self._year.param.watch(lambda _: self._list_changes(), "value")
+        self._change.param.watch(lambda _: self._draw(), "value")
+        self._runs.param.watch(lambda _: self._draw_wall(), "value")
+        self._model.param.watch(lambda _: self._take_crons(), "crons")
+
+    def _take_crons(self) -> None:
+        """Draw again only where a schedule came, went or changed; runs alone change nothing here."""
+        schedules = schedules_of(cron.record for cron in self._model.crons)
+        if schedules != self._schedules:
+            self._schedules = schedules
+            self._draw()
+
+    def _list_changes(self) -> None:
+        zone, now = self._zone.value, self._model.now
+        if self._year.value == now.year:
+            changes = changes_from(zone, now)
+        else:
+            changes = changes_of_years(zone, self._year.value)
+        self._changes = {_choice(zone, change): change for change in changes}
+        chosen = next(iter(self._changes), None)
+        is_same = self._change.value == chosen
+        self._change.param.update(options=list(self._changes), value=chosen)
+        if is_same:
+            self._draw()
+
+    def _draw(self) -> None:
+        change = self._changes.get(self._change.value or "")
+        if change is None:
+            self._show_no_change()
+            return
+        picture = self._picture = change_picture(self._zone.value, change, self._schedules)
+        self._sentence.object = _sentence(picture.sentence)
+        self._offer_runs(picture)
+        kinds = _GAP_KINDS if change.is_gap else _FOLD_KINDS
+        self._pictures.objects = [
+            pn.pane.HTML(legend(kinds), sizing_mode="stretch_width", margin=(4, 10)),
+            card("Wall clock against UTC", self._wall, aside=self._runs),
+            card(
+                f"Crons around the change, {picture.zone}",
+                pn.pane.Bokeh(lane_figure(picture.lanes), sizing_mode="stretch_width", margin=0),
+                pn.pane.HTML(_left_out(picture), sizing_mode="stretch_width"),
+            ),
+            card(
+                "What happens to each cron",
+                pn.pane.HTML(_told(picture), sizing_mode="stretch_width"),
+            ),
+        ]
+
+    def _show_no_change(self) -> None:
+        self._picture = None
+        zone = escape(self._zone.value)
+        self._sentence.object = _sentence(
+            f"The clocks in {self._zone.value} are not changed in these years; "
+            "each time of day comes once, and every cron runs as it is written."
+        )
+        hint = "Choose another zone, or an earlier year."
+        self._pictures.objects = [
+            pn.pane.HTML(empty(f"No clock change in {zone}", hint), sizing_mode="stretch_width")
+        ]
+
+    def _offer_runs(self, picture: ChangePicture) -> None:
+        """The crons to draw against the wall clock, touched ones first; keeps what was chosen."""
+        names = [lane.named.name for lane in picture.lanes.lanes]
+        options = [*names, RULER]
+        touched = [told.cron for told in picture.told]
+        chosen = self._runs.value
+        if chosen not in names:
+            chosen = touched[0] if touched else RULER
+        is_same = chosen == self._runs.value
+        self._runs.param.update(options=options, value=chosen)
+        if is_same:
+            self._draw_wall()
+
+    def _draw_wall(self) -> None:
+        picture = self._picture
+        if picture is None:
+            return
+        by_name = {named.name: named.schedule for named in self._schedules}
+        ruler = CronSchedule("0 */20 * * * *", picture.zone)
+        schedule = by_name.get(self._runs.value, ruler)
+        self._wall.object = wall_figure(wall_picture(picture.zone, picture.change, schedule))
+
+
+def _first_zone(schedules: tuple[NamedSchedule, ...], otherwise: str) -> str:
+    """The zone of the first cron that has one of its own."""
+    zones = [named.zone for named in schedules if named.zone not in (None, "UTC")]
+    return zones[0] or otherwise if zones else otherwise
+
+
+def _choice(zone: str, change: ClockChange) -> str:
+    told = change_told(zone, change)
+    return told.removeprefix("On ").replace(f" the clocks in {zone} go", ":")
+
+
+def _sentence(text: str) -> str:
+    return (
+        f'<p role="status" style="font-size:19px;line-height:1.45;margin:0;font-weight:500">'
+        f"{escape(text)}</p>"
+    )
+
+
+def _told(picture: ChangePicture) -> str:
+    if not picture.told:
+        return empty("No cron is touched", "Every cron runs as it is written.")
+    rows = "".join(
+        f'<tr><th scope="row" style="text-align:left;vertical-align:top;padding:4px 18px 4px 0">'
+        f'{escape(told.cron)}</th><td style="padding:4px 0">'
+        f"{'<br>'.join(escape(line) for line in told.lines)}</td></tr>"
+        for told in picture.told
+    )
+    return f'<table style="border-collapse:collapse;font-size:14px">{rows}</table>'
+
+
+def _left_out(picture: ChangePicture) -> str:
+    left_out = picture.lanes.left_out
+    sampled = [lane.named.name for lane in picture.lanes.lanes if lane.is_sampled]
+    notes: list[str] = []
+    if sampled:
+        notes.append(f"Too many runs to draw each one: {', '.join(sampled)}; a sample is shown.")
+    if left_out:
+        notes.append(f"{left_out} more crons have no lane here.")
+    return f'<p style="margin:4px 0;font-size:13px;opacity:0.75">{escape(" ".join(notes))}</p>'

@@ -1,0 +1,99 @@
+"""A zone's wall clock against UTC around one clock change, with the runs of one schedule on it.
+
+The gap is hatched, the repeated time shaded. Draws a `WallPicture` snapshot as it is.
+"""
+
+from datetime import timedelta
+
+from bokeh.models import BoxAnnotation, DatetimeAxis, HoverTool, Label, Range1d
+from bokeh.plotting import figure
+
+from rxferrix_lab.reactive.clock_pictures import WallPicture
+from rxferrix_lab.reactive.run_marks import time_of
+from rxferrix_lab.views import palette
+from rxferrix_lab.views.mark_glyphs import draw_marks, milliseconds
+from rxferrix_lab.views.zone_ticks import naive_ticks, utc_ticks, wall_ticks
+
+_HEIGHT = 420
+_LONG = timedelta(hours=24)
+
+
+def wall_figure(picture: WallPicture) -> figure:
+    """The picture as a figure."""
+    plot = figure(
+        height=_HEIGHT,
+        sizing_mode="stretch_width",
+        x_axis_type="datetime",
+        y_axis_type="datetime",
+        x_range=Range1d(milliseconds(picture.start), milliseconds(picture.end)),
+        tools="",
+        toolbar_location=None,
+        output_backend="canvas",
+    )
+    _axes(plot, picture)
+    _shade(plot, picture)
+    _draw_clock(plot, picture)
+    marks = [(mark, milliseconds(mark.wall), "") for mark in picture.marks]
+    renderers = draw_marks(plot, marks, "cron")
+    tooltips = [("what", "@said"), ("instant", "@utc")]
+    plot.add_tools(HoverTool(renderers=renderers, tooltips=tooltips, visible=False))
+    return plot
+
+
+def _axes(plot: figure, picture: WallPicture) -> None:
+    plot.xaxis[0].formatter, plot.xaxis[0].axis_label = utc_ticks(), "UTC"
+    above = DatetimeAxis(
+        formatter=wall_ticks(picture.zone), axis_label=f"wall clock {picture.zone}"
+    )
+    plot.add_layout(above, "above")
+    is_long = picture.end - picture.start > _LONG
+    plot.yaxis[0].formatter = naive_ticks(is_long=is_long)
+    plot.yaxis[0].axis_label = "wall clock"
+
+
+def _shade(plot: figure, picture: WallPicture) -> None:
+    change = picture.change
+    colour = palette.GAP if change.is_gap else palette.FOLD
+    bottom, top = milliseconds(change.wall_start), milliseconds(change.wall_end)
+    band = BoxAnnotation(
+        bottom=bottom, top=top, fill_color=colour, fill_alpha=0.12, line_color=None,
+        level="underlay",
+    )  # fmt: skip
+    if change.is_gap:
+        band.update(hatch_pattern="/", hatch_color=colour, hatch_alpha=0.5, hatch_scale=10)
+    plot.add_layout(band)
+    if not change.is_gap:
+        first, last = change.instant - change.length, change.instant + change.length
+        plot.add_layout(
+            BoxAnnotation(
+                left=milliseconds(first), right=milliseconds(last), fill_color=colour,
+                fill_alpha=0.08, line_color=None, level="underlay",
+            )
+        )  # fmt: skip
+    plot.add_layout(
+        Label(
+            x=milliseconds(picture.start), y=top, x_offset=8, y_offset=4, text=_caption(picture),
+            text_color=colour, text_font_size="13px", text_font_style="bold",
+        )
+    )  # fmt: skip
+
+
+def _caption(picture: WallPicture) -> str:
+    change = picture.change
+    times = f"{time_of(change.wall_start)}–{time_of(change.wall_end)}"
+    if change.is_gap:
+        return f"GAP {times} does not exist"
+    return f"FOLD {times} happens twice"
+
+
+def _draw_clock(plot: figure, picture: WallPicture) -> None:
+    """The clock's line, and a dotted jump where it is set."""
+    last: tuple[float, float] | None = None
+    for stretch in picture.stretches:
+        xs = [milliseconds(stretch.start), milliseconds(stretch.end)]
+        ys = [x + stretch.offset / timedelta(milliseconds=1) for x in xs]
+        plot.line(xs, ys, line_color=palette.ACCENT, line_width=3, name="wall clock")
+        if last is not None:
+            jump = [last[0], xs[0]], [last[1], ys[0]]
+            plot.line(*jump, line_color=palette.ACCENT, line_width=2, line_dash="2 4", name="jump")
+        last = xs[1], ys[1]

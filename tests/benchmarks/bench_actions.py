@@ -1,0 +1,104 @@
+"""How fast a pool of 50 drains 10,000 no-op actions, beside raw DuckDB claiming and ending one by one.
+
+Run it from the root of the repository: `python tests/benchmarks/bench_actions.py`. Both write the same
+columns to a file of their own in one temporary folder. Read the ratio; the figures are this machine's.
+"""
+
+import sys
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+from time import perf_counter
+
+import anyio
+import duckdb
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from rxferrix_lab.app.app import RxFerrix
+from rxferrix_lab.app.contexts import ActionCtx, MutationCtx
+from rxferrix_lab.domain.workpool import Workpool
+
+JOBS = 10_000
+SLOTS = 50
+RAW_JOBS = 1_000
+GOAL = 10
+PAUSE_S = 0.01
+
+
+def raw_jobs_per_s(path: Path) -> float:
+    """Jobs a second in raw DuckDB, a transaction to claim each and a transaction to end it."""
+    connection = duckdb.connect(str(path))
+    connection.execute(
+        "CREATE TABLE jobs (id BIGINT, args VARCHAR, state VARCHAR, attempt INTEGER, "
+        "started_at TIMESTAMPTZ, finished_at TIMESTAMPTZ, result VARCHAR)"
+    )
+    connection.execute(
+        "INSERT INTO jobs SELECT range, '{}', 'pending', 0, NULL, NULL, NULL FROM range($jobs)",
+        {"jobs": RAW_JOBS},
+    )
+    began_s = perf_counter()
+    for _ in range(RAW_JOBS):
+        job = _claim(connection)
+        connection.execute(
+            "UPDATE jobs SET state = 'succeeded', finished_at = $now, result = 'null' WHERE id = $job",
+            {"job": job, "now": datetime.now(UTC)},
+        )
+    took_s = perf_counter() - began_s
+    connection.close()
+    return RAW_JOBS / took_s
+
+
+def _claim(connection: duckdb.DuckDBPyConnection) -> int:
+    row = connection.execute(
+        "UPDATE jobs SET state = 'running', attempt = attempt + 1, started_at = $now "
+        "WHERE id = (SELECT min(id) FROM jobs WHERE state = 'pending') RETURNING id",
+        {"now": datetime.now(UTC)},
+    ).fetchone()
+    if row is None:
+        raise RuntimeError("no job is pending")
+    return int(row[0])
+
+
+def app_on(path: Path) -> RxFerrix:
+    """An app with one pool, paused, and the functions that fill it."""
+    app = RxFerrix(path, interactive=False)
+    app.workpool(Workpool("bench", 0))
+
+    @app.action
+    async def nothing(_ctx: ActionCtx, _number: int) -> None:
+        return None
+
+    @app.mutation
+    def fill(ctx: MutationCtx) -> None:
+        ctx.scheduler.pool("bench").enqueue_many(nothing, ((number,) for number in range(JOBS)))
+
+    return app
+
+
+async def drained_jobs_per_s(path: Path) -> tuple[float, float]:
+    """Jobs a second through the pool until the last end is recorded, and the commits of each."""
+    app = app_on(path)
+    async with app:
+        await app.run_mutation("fill")
+        writer = app._runtime.engine.writer  # commits are counted nowhere else
+        commits_before, began_s = writer.commits, perf_counter()
+        app.resize_pool("bench", SLOTS)
+        while not app.jobs(state=["pending", "running"], limit=1).empty:
+            await anyio.sleep(PAUSE_S)
+        took_s = perf_counter() - began_s
+        return JOBS / took_s, (writer.commits - commits_before) / JOBS
+
+
+def main() -> None:
+    """Print one line for each way, and the ratio."""
+    with tempfile.TemporaryDirectory() as folder:
+        raw = raw_jobs_per_s(Path(folder, "raw.duckdb"))
+        ours, commits = anyio.run(drained_jobs_per_s, Path(folder, "app.duckdb"))
+    print(f"raw DuckDB, claim and end one by one   {raw:>9,.0f} jobs/s   2.0000 commits per job")
+    print(f"a pool of {SLOTS} slots                     {ours:>9,.0f} jobs/s   {commits:.4f} commits per job")
+    print(f"ratio {ours / raw:.1f} (goal: {GOAL})")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,150 @@
+"""The floor of every benchmark here: raw DuckDB doing the same writes, in the same run.
+
+A job's own row, its completion and its log row, one transaction at a time and one transaction per
+256 jobs. Both are durable, and written as one would who knows DuckDB: statements while the rows
+are few, appenders when they are many.
+"""
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from time import perf_counter
+
+import duckdb
+
+GROUP = 256
+DUE = datetime(2026, 1, 1, tzinfo=UTC)
+SCHEMA = """
+    CREATE TABLE jobs (
+        id BIGINT NOT NULL,
+        function VARCHAR NOT NULL,
+        args VARCHAR NOT NULL,
+        state VARCHAR NOT NULL,
+        due_at TIMESTAMPTZ NOT NULL,
+        finished_at TIMESTAMPTZ
+    );
+    CREATE TABLE notes (id BIGINT NOT NULL, text VARCHAR);
+    CREATE TABLE log (job BIGINT NOT NULL, finished_at TIMESTAMPTZ NOT NULL, outcome VARCHAR);
+"""
+
+
+class RawDuckDB:
+    """A database file with jobs in it, and no scheduler."""
+
+    def __init__(self, folder: Path) -> None:
+        self._connection = duckdb.connect(str(folder / "raw.duckdb"), config={"threads": 1})
+        self._connection.execute("SET checkpoint_threshold = '256MB'")
+        self._connection.execute(SCHEMA)
+
+    def close(self) -> None:
+        """Give the file back."""
+        self._connection.close()
+
+    def enqueue_one_by_one(self, jobs: Sequence[int]) -> None:
+        """One transaction for each job."""
+        for job in jobs:
+            self._connection.execute(
+                "INSERT INTO jobs VALUES (?, 'note', '{}', 'pending', ?, NULL)", [job, DUE]
+            )
+
+    def enqueue_in_groups(self, jobs: Sequence[int]) -> None:
+        """One transaction for each 256 jobs."""
+        for group in groups(jobs):
+            with self._transaction():
+                rows = [(job, "note", "{}", "pending", DUE, None) for job in group]
+                self._append("jobs", rows)
+
+    def run_one_by_one(self, jobs: Sequence[int]) -> None:
+        """One transaction for each job: its row, its completion, its log row."""
+        run = self._connection.execute
+        for job in jobs:
+            with self._transaction():
+                run("INSERT INTO notes VALUES (?, 'a note')", [job])
+                run("UPDATE jobs SET state = 'done', finished_at = ? WHERE id = ?", [DUE, job])
+                run("INSERT INTO log VALUES (?, ?, 'succeeded')", [job, DUE])
+
+    def run_in_groups(self, jobs: Sequence[int]) -> None:
+        """The same with one transaction for each 256 jobs."""
+        for group in groups(jobs):
+            with self._transaction():
+                self._append("notes", [(job, "a note") for job in group])
+                self._update([(job, "done", DUE) for job in group])
+                self._append("log", [(job, DUE, "succeeded") for job in group])
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._connection.execute("BEGIN TRANSACTION")
+        yield
+        self._connection.execute("COMMIT")
+
+    def _append(self, table: str, rows: list[tuple[object, ...]]) -> None:
+        appender = self._connection.appender(table)
+        appender.append_rows(rows)
+        appender.flush()
+
+    def _update(self, rows: list[tuple[object, ...]]) -> None:
+        columns = ["id", "state", "finished_at"]
+        appender = self._connection.appender("jobs", columns=columns, action="update", key=["id"])
+        appender.append_rows(rows)
+        appender.flush()
+
+
+def groups(jobs: Sequence[int]) -> Iterator[Sequence[int]]:
+    """The jobs, 256 at a time."""
+    return (jobs[at : at + GROUP] for at in range(0, len(jobs), GROUP))
+
+
+def rate(work: Callable[[Sequence[int]], None], jobs: Sequence[int]) -> float:
+    """How many jobs a second the work gets through."""
+    began = perf_counter()
+    work(jobs)
+    return len(jobs) / (perf_counter() - began)
+
+
+@contextmanager
+def raw_duckdb(pending: int = 0) -> Iterator[RawDuckDB]:
+    """A raw database in a temporary folder, with jobs numbered from 0 in it."""
+    with tempfile.TemporaryDirectory() as folder:
+        raw = RawDuckDB(Path(folder))
+        raw.enqueue_in_groups(range(pending))
+        yield raw
+        raw.close()
+
+
+def run_floor(jobs: int) -> tuple[float, float]:
+    """Jobs run a second with as many pending: one by one, and in groups of 256."""
+    with raw_duckdb(jobs) as raw:
+        one_by_one = rate(raw.run_one_by_one, range(500))
+        return one_by_one, rate(raw.run_in_groups, range(500, jobs))
+
+
+def enqueue_floor(jobs: int) -> tuple[float, float]:
+    """Jobs enqueued a second: one by one, and in groups of 256."""
+    with raw_duckdb() as raw:
+        one_by_one = rate(raw.enqueue_one_by_one, range(500))
+        return one_by_one, rate(raw.enqueue_in_groups, range(500, jobs))
+
+
+def print_row(name: str, *cells: str) -> None:
+    """One line of a table."""
+    print(f"{name:<44}" + "".join(f"{cell:>16}" for cell in cells))
+
+
+def print_rate(name: str, per_s: float, floor: tuple[float, float]) -> None:
+    """A rate, and its ratios to the two floors."""
+    one_by_one, grouped = floor
+    cells = f"{per_s:,.0f}/s", f"{per_s / one_by_one:.1f}", f"{per_s / grouped:.2f}"
+    print_row(name, *cells)
+
+
+def print_floor(floor: tuple[float, float]) -> None:
+    """The head of a table of rates: the floors themselves."""
+    one_by_one, grouped = floor
+    print_row("", "rate", "of one by one", "of groups")
+    print_rate("raw DuckDB, one transaction a job", one_by_one, floor)
+    print_rate(f"raw DuckDB, one transaction per {GROUP}", grouped, floor)
+
+
+SECOND = timedelta(seconds=1)
