@@ -69,6 +69,8 @@ from rxferrix_lab.storage.rows import Rows
 from rxferrix_lab.testing import TestApp
 
 if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
     from rxferrix_lab.reactive.live_query import LiveQuery
     from rxferrix_lab.reactive.model import LiveModel
 
@@ -154,3 +156,17 @@ def __getattr__(name: str) -> object:
 
         return LiveQuery
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def load_ipython_extension(shell: "InteractiveShell") -> None:
+    """`%load_ext rxferrix_lab`: an app, the magics, and values that show themselves."""
+    from rxferrix_lab.notebook.extension import load
+
+    load(shell)
+
+
+def unload_ipython_extension(shell: "InteractiveShell") -> None:
+    """`%unload_ext rxferrix_lab`: take the magics out; the app goes on."""
+    from rxferrix_lab.notebook.extension import unload
+
+    unload(shell)

@@ -110,9 +110,9 @@ class UnknownFunctionError(RxFerrixError, LookupError):
 class UnknownJobError(RxFerrixError, LookupError):
     """No job of that id: it never existed, or retention deleted it."""
 
-    def __init__(self, job: int) -> None:
+    def __init__(self, job: object) -> None:
         super().__init__(
-            f"there is no job {job}: it never existed, or it ended and was deleted after the "
+            f"there is no job {job!r:.60}: it never existed, or it ended and was deleted after the "
             "keep period"
         )
         self.job = job

@@ -30,6 +30,7 @@ from rxferrix_lab.engine.clock import VirtualClock
 from rxferrix_lab.engine.engine import Options
 from rxferrix_lab.engine.program import Identity
 from rxferrix_lab.engine.stepper import Stepper
+from rxferrix_lab.engine.ticker import LEAP
 from rxferrix_lab.errors import InstantError, NotRunningError
 from rxferrix_lab.storage.store import Store
 
@@ -160,7 +161,10 @@ class TestApp:
         """Set the clock to any instant, also an earlier one, as a machine's clock may be set."""
         if instant.utcoffset() is None:
             raise InstantError(f"{instant} has no time zone; give it one, such as tzinfo=UTC")
+        before = self._clock.now()
         self._clock.jump_to(instant)
+        if self._running is not None and abs(self._clock.now() - before) > LEAP:
+            self._running[0].engine.clock_leapt()
 
     # --- the app's own verbs --------------------------------------------------------------------
     def as_user(self, identity: Identity, /) -> Self:

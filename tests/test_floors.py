@@ -32,8 +32,8 @@ def floor(below: str = "", *, parties: str = "", lazily: str = "", never: str = 
     return Floor(*(frozenset(names.split()) for names in (below, parties, lazily, never)))
 
 
-# From the ground up. `app/` alone looks up, and only lazily: its face hands out LiveModel and
-# LiveQuery, and an app that asks for neither must not load param.
+# From the ground up. `app/` alone looks up, and only lazily: its face hands out LiveModel, LiveQuery
+# and what shows itself in a cell, and an app that asks for none of them must not load param.
 FLOORS = {
     "errors": floor(),
     "domain": floor("errors", parties="croniter tzdata", never="asyncio time threading sqlite3"),
@@ -44,7 +44,11 @@ FLOORS = {
     "engine": floor(
         "errors domain storage", parties="anyio", lazily="asyncio trio", never="asyncio"
     ),
-    "app": floor("errors domain storage engine", parties="anyio msgspec", lazily="reactive notebook pandas"),
+    "app": floor(
+        "errors domain storage engine",
+        parties="anyio msgspec",
+        lazily="reactive notebook pandas",
+    ),
     "testing": floor("errors domain storage engine app", parties="anyio msgspec", lazily="pandas"),
     "simulate": floor(
         "errors domain storage engine app testing", parties="anyio msgspec", lazily="pandas"

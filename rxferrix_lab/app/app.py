@@ -148,7 +148,7 @@ class RxFerrix(Declaring):
 
     def _declared(self) -> None:
         if self._host.is_running:
-            self._runtime.engine.reconcile_soon()
+            self._runtime.take_over_declared()
 
     @property
     def _runtime(self) -> Runtime:

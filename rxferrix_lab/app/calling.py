@@ -119,7 +119,7 @@ class Calling:
         found = self._runtime.registry.function(name)
         if found.kind != wanted.kind:
             raise UnknownFunctionError(
-                name, f"is {with_article(found.kind)}, not {with_article(wanted.kind)}"
+                name, f"is {_with_article(found.kind)}, not {_with_article(wanted.kind)}"
             )
         permit(found, self._identity)
         return cast("F", found)
@@ -143,6 +143,10 @@ class Calling:
 
         self._runtime.engine.start_task(work, action.name)
         return future
+
+
+def _with_article(kind: str) -> str:
+    return f"an {kind}" if kind == Action.kind else f"a {kind}"
 
 
 class OutsideCounter:

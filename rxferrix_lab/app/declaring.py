@@ -29,6 +29,7 @@ from rxferrix_lab.domain.cron_record import CronKind, DeclaredCron
 from rxferrix_lab.domain.epoch import EPOCH
 from rxferrix_lab.domain.schedule import Interval
 from rxferrix_lab.domain.workpool import Workpool
+from rxferrix_lab.errors import TableError
 
 if TYPE_CHECKING:
     from typing_extensions import deprecated
@@ -190,9 +191,19 @@ class Declaring:
         Args:
             name: a letter, then letters, digits or underscores.
             columns: SQL, such as ``"text VARCHAR, size BIGINT"``.
+
+        Raises:
+            ReservedTableError: for a name of the scheduler's.
+            TableError: for a name or columns that make no table; the columns are looked at when
+                the app starts, or at once where it runs.
+            DuplicateNameError: if the name is taken, outside an interactive session.
         """
         self._registry.add_table(name, columns)
-        self._declared()
+        try:
+            self._declared()
+        except TableError:
+            self._registry.tables.pop(name, None)
+            raise
         return self
 
     def workpool(self, pool: Workpool, /) -> Self:

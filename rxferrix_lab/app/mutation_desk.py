@@ -56,13 +56,20 @@ class MutationDesk:
         return ids
 
     def cancel(self, job: JobId) -> bool:
-        """Cancel a job.
+        """Cancel a job; False for the one that this mutation itself is (contract 4.5).
 
         Raises:
             UnknownJobError: if there is no such job.
         """
         self.check()
+        if job == self.execution.job and self._is_own_job_a_mutation():
+            return False
         return cancel_job(self.transaction, self._program, job, self.execution.now)
+
+    def _is_own_job_a_mutation(self) -> bool:
+        own = self.execution.job
+        stored = self.transaction.job(own) if own is not None else None
+        return stored is not None and stored.kind == "mutation"
 
     def cancel_pool(self, name: str) -> PoolCancellation:
         """Cancel what the pool holds.

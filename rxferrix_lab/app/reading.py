@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import anyio
@@ -13,7 +14,8 @@ from rxferrix_lab.domain.job import Job, JobId, JobRecord, JobState, job_of
 from rxferrix_lab.domain.outcome import WorkResult
 from rxferrix_lab.engine.loop import Loop, result_of
 from rxferrix_lab.engine.waiting import waiting_on_clock
-from rxferrix_lab.errors import UnknownJobError
+from rxferrix_lab.errors import NotRunningError, UnknownJobError
+from rxferrix_lab.storage.ids import is_id
 from rxferrix_lab.storage.job_search import JobSearch
 from rxferrix_lab.storage.rows import Rows
 
@@ -41,15 +43,19 @@ class Reading:
         Raises:
             UnknownJobError: if there is none.
         """
+        return self._record_soon(job).result()
 
-        def look() -> JobRecord | None:
-            with self._runtime.engine.store.snapshot() as snapshot:
-                return snapshot.job(job)
+    def _record_soon(self, job: object) -> Future[JobRecord]:
+        def look() -> JobRecord:
+            found = None
+            if is_id(job):
+                with self._runtime.engine.store.snapshot() as snapshot:
+                    found = snapshot.job(JobId(job))
+            if found is None:
+                raise UnknownJobError(job)
+            return found
 
-        found = self._runtime.read_soon(look).result()
-        if found is None:
-            raise UnknownJobError(job)
-        return found
+        return self._runtime.read_soon(look)
 
     def job(self, job: JobId) -> Job:
         """One job.
@@ -108,56 +114,69 @@ class Reading:
 
         Raises:
             UnknownJobError: if there is none.
+            NotRunningError: if the app stops before the job has ended.
         """
         engine = self._runtime.engine
         ended = engine.when_ended(job)
-        record = self.record(job)
-        if not record.is_finished:
-            with waiting_on_clock(engine.clock):
-                record = await result_of(ended)
+        try:
+            record = await result_of(self._record_soon(job))
+            if not record.is_finished:
+                with waiting_on_clock(engine.clock):
+                    record = await result_of(ended)
+        finally:
+            engine.stop_waiting(job, ended)
         return work_result(record, self._runtime.registry)
 
     async def subscribe(
         self, fn: Query[..., T], args: tuple[Any, ...], kwargs: Mapping[str, Any], caller: Execution
     ) -> AsyncIterator[T]:
-        """The query's result now and after each commit that changed a table it read."""
+        """The query's result now and after each commit that changed a table it read.
+
+        Raises:
+            NotRunningError: if the app stops.
+        """
+        feed = self._runtime.engine.feed
         news = _News(Loop())
-        stop = self._runtime.engine.feed.listen(news.hear)
+        stop = feed.listen(news.hear, news.end)
         try:
             while True:
-                news.clear()
+                seen = feed.version  # the snapshot that follows holds this commit, and all before
                 tables: set[str] = set()
                 value = await self._runtime.query_with_tables(fn, args, kwargs, caller, tables)
                 yield value
                 with waiting_on_clock(self._runtime.engine.clock):
-                    await news.until_changed(tables)
+                    await news.until_changed(tables, seen)
         finally:
             stop()
 
 
 class _News:
-    """Collects which tables changed.
+    """Collects which tables changed, and with which commit last.
 
-    `hear` is called on the writer's thread, the rest on the loop.
+    `hear` and `end` are called on the writer's thread, the rest on the loop.
     """
 
     def __init__(self, loop: Loop) -> None:
         self._loop = loop
-        self._changed: set[str] = set()
+        self._changed: dict[str, int] = {}
+        self._has_ended = False
         self._heard = anyio.Event()
 
     def hear(self, change: Change) -> None:
         self._loop.post(lambda: self._take(change))
 
+    def end(self) -> None:
+        self._has_ended = True
+        self._loop.post(lambda: self._heard.set())
+
     def _take(self, change: Change) -> None:
-        self._changed |= change.tables
+        self._changed |= dict.fromkeys(change.tables, change.version)
         self._heard.set()
 
-    def clear(self) -> None:
-        self._changed.clear()
-
-    async def until_changed(self, tables: set[str]) -> None:
-        while not (self._changed & tables or "*" in self._changed):
+    async def until_changed(self, tables: set[str], seen: int) -> None:
+        while not any(self._changed.get(table, 0) > seen for table in (*tables, "*")):
+            if self._has_ended:
+                raise NotRunningError("the app has stopped")
             self._heard = anyio.Event()
             await self._heard.wait()
 

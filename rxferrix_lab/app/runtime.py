@@ -118,6 +118,17 @@ class Runtime:
         if self.engine.is_in_mutation():
             raise BlockingCallError(verb)
 
+    def take_over_declared(self) -> None:
+        """Make what was declared since the start known to the engine.
+
+        Waits, so that a table that cannot be made is told where it was declared; not on the
+        engine's own loop or inside a mutation, where that would wait for itself.
+        """
+        engine = self.engine
+        taken = engine.reconcile_soon()
+        if not engine.is_in_mutation() and (engine.loop is None or not engine.loop.is_current()):
+            taken.result()
+
     # --- calls ----------------------------------------------------------------------------------
     def execution(self, function: str, identity: Identity | None) -> Execution:
         """An execution that a user or the program itself asks for."""

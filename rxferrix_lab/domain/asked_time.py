@@ -61,8 +61,15 @@ def instant_at(when: object, now: datetime) -> datetime:
     try:
         instant = EPOCH + timedelta(milliseconds=when)
     except OverflowError:
-        raise InstantError(f"{str(when)[:40]} Unix milliseconds is outside the calendar") from None
+        raise InstantError(
+            f"{_digits(when)} Unix milliseconds is outside the calendar; "
+            "were microseconds given as milliseconds?"
+        ) from None
     return _bounded(instant, now, f"{when} Unix milliseconds")
+
+
+def _digits(when: int) -> str:
+    return str(when) if abs(when) < 10**40 else "a number of more than 40 digits of"
 
 
 def _aware(when: datetime) -> datetime:

@@ -4,9 +4,10 @@
 object), so a stale completion or a second cancellation can do no harm. No clock, no I/O.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import assert_never
+from operator import attrgetter
+from typing import Any, assert_never
 
 from rxferrix_lab.domain.job import JobRecord
 from rxferrix_lab.domain.outcome import JobError
@@ -75,7 +76,7 @@ def _from_pending(job: JobRecord, event: Event, now: datetime) -> JobRecord:
         case Fail(error):
             return _failed_unclaimed(job, error, now)
         case Cancel():
-            return replace(
+            return _replace(
                 job, state="canceled", cancel_requested_at=now, finished_at=now, error=None
             )
         case Interrupt():
@@ -87,13 +88,13 @@ def _from_pending(job: JobRecord, event: Event, now: datetime) -> JobRecord:
 def _claimed(job: JobRecord, now: datetime) -> JobRecord:
     if job.kind == "mutation":
         return job
-    return replace(job, state="running", attempt=job.attempt + 1, started_at=now, error=None)
+    return _replace(job, state="running", attempt=job.attempt + 1, started_at=now, error=None)
 
 
 def _mutation_ended(job: JobRecord, result: str, now: datetime) -> JobRecord:
     if job.kind == "action":
         return job
-    return replace(
+    return _replace(
         job, state="succeeded", attempt=1, started_at=now, finished_at=now, result=result
     )
 
@@ -101,10 +102,10 @@ def _mutation_ended(job: JobRecord, result: str, now: datetime) -> JobRecord:
 def _failed_unclaimed(job: JobRecord, error: JobError, now: datetime) -> JobRecord:
     """A mutation raised, or the function cannot be called at all (which begins no attempt)."""
     if error.kind in ("unknown function", "arguments"):
-        return replace(job, state="failed", finished_at=now, error=error)
+        return _replace(job, state="failed", finished_at=now, error=error)
     if job.kind == "action":
         return job
-    return replace(job, state="failed", attempt=1, started_at=now, finished_at=now, error=error)
+    return _replace(job, state="failed", attempt=1, started_at=now, finished_at=now, error=error)
 
 
 def _from_running(job: JobRecord, event: Event, now: datetime) -> JobRecord:
@@ -112,15 +113,15 @@ def _from_running(job: JobRecord, event: Event, now: datetime) -> JobRecord:
         case Claim():
             return job
         case Succeed(result):
-            return replace(job, state="succeeded", finished_at=now, result=result)
+            return _replace(job, state="succeeded", finished_at=now, result=result)
         case Fail(error, retry_at):
             if retry_at is not None and job.attempt < job.max_attempts:
-                return replace(job, state="pending", due_at=retry_at, error=error)
-            return replace(job, state="failed", finished_at=now, error=error)
+                return _replace(job, state="pending", due_at=retry_at, error=error)
+            return _replace(job, state="failed", finished_at=now, error=error)
         case Cancel():
-            return replace(job, state="canceling", cancel_requested_at=now)
+            return _replace(job, state="canceling", cancel_requested_at=now)
         case Interrupt(error):
-            return replace(job, state="failed", finished_at=now, error=error)
+            return _replace(job, state="failed", finished_at=now, error=error)
         case _:
             assert_never(event)
 
@@ -130,6 +131,22 @@ def _from_canceling(job: JobRecord, event: Event, now: datetime) -> JobRecord:
         case Claim() | Cancel():
             return job
         case Succeed() | Fail() | Interrupt():
-            return replace(job, state="canceled", finished_at=now)
+            return _replace(job, state="canceled", finished_at=now)
         case _:
             assert_never(event)
+
+
+_NAMES = tuple(field.name for field in fields(JobRecord))
+_PLACES = {name: at for at, name in enumerate(_NAMES)}
+_values = attrgetter(*_NAMES)
+
+
+def _replace(job: JobRecord, **changes: Any) -> JobRecord:  # noqa: ANN401  # of each field's type
+    """The job with some fields changed.
+
+    `dataclasses.replace` takes three times as long, and every job that ends comes through here.
+    """
+    values: list[Any] = list(_values(job))
+    for name, value in changes.items():
+        values[_PLACES[name]] = value
+    return JobRecord(*values)

@@ -39,6 +39,7 @@ class Attempt:
     has_ended: bool = False  # its outcome is recorded
     raised: BaseException | None = None  # what the body raised
     threads_alive: int = 0
+    watches_to_start: int = 0  # tasks that do not wait on the clock yet
     task: int | None = None  # of the event loop; null until it runs
     calls: dict[int, anyio.CancelScope] = field(default_factory=dict)  # by task, from threads
     progress: str | None = None  # the last one told, as JSON

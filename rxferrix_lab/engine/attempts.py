@@ -132,13 +132,13 @@ class Attempts:
         """
         self.alive[attempt] = _nothing
         self._unrecorded.add(attempt)
-        event: Event | None = None
+        event: Event = Interrupt(interrupted("its caller was cancelled"))
         try:
             event = await self._event_of(attempt, action, arguments)
         finally:
             self._free_if_over(attempt)
             self._leave(attempt)
-            self._log_call(attempt, event or Interrupt(interrupted("its caller was cancelled")))
+            self._log_call(attempt, event)
         match event:
             case Succeed(result):
                 return result
@@ -161,7 +161,7 @@ class Attempts:
         result: str | None = None
         try:
             with inner.scope:
-                self._watch_time(inner, action)
+                self._watch_time(inner, action, outer)
                 result = await action.run(outer, arguments)
             if result is None:
                 raise TimeoutError(_too_long(action))
@@ -181,7 +181,7 @@ class Attempts:
         attempt.task = anyio.get_current_task().id
         try:
             with attempt.scope:
-                self._watch_time(attempt, action)
+                self._watch_time(attempt, action, attempt)
                 event = Succeed(await action.run(attempt, arguments))
         except BaseException as error:
             if _is_cancelled_from_outside(error):
@@ -251,29 +251,38 @@ class Attempts:
     def ask_to_stop(self, attempt: Attempt, reason: StopReason) -> None:
         """Ask an attempt to stop, and abort it when its grace is over."""
         grace_until = self._clock.now() + attempt.grace
-        if attempt.ask(reason, grace_until) and self._tasks is not None:
-            self.touched.add(attempt)
-            self._tasks.start_soon(self._enforce, attempt, grace_until, name="grace")
+        if not attempt.ask(reason, grace_until) or self._tasks is None:
+            return
+        self.touched.add(attempt)
+        if not attempt.grace:
+            attempt.abort()
+            return
+        attempt.watches_to_start += 1
+        self._tasks.start_soon(self._enforce, attempt, grace_until, name="grace")
 
     async def _enforce(self, attempt: Attempt, grace_until: datetime) -> None:
+        attempt.watches_to_start -= 1
         with attempt.watching():
             await self._clock.sleep_until(grace_until)
         if not attempt.body_ended:
             self.touched.add(attempt)
             attempt.abort()
 
-    def _watch_time(self, attempt: Attempt, action: RunnableAction) -> None:
+    def _watch_time(self, attempt: Attempt, action: RunnableAction, outer: Attempt) -> None:
         if action.timeout is not None and self._tasks is not None:
-            self._tasks.start_soon(self._time_out, attempt, action.timeout, name="timeout")
+            outer.watches_to_start += 1
+            self._tasks.start_soon(self._time_out, attempt, action.timeout, outer, name="timeout")
 
-    async def _time_out(self, attempt: Attempt, limit: timedelta) -> None:
+    async def _time_out(self, attempt: Attempt, limit: timedelta, outer: Attempt) -> None:
+        outer.watches_to_start -= 1
         with attempt.watching():
             await self._clock.sleep_until(attempt.execution.now + limit)
         if attempt.body_ended:
             return
-        if attempt in self.alive:
+        if attempt is outer:
             self.ask_to_stop(attempt, "timeout")
         else:  # an action inside another has no request of its own
+            self.touched.add(outer)
             attempt.abort()
 
 

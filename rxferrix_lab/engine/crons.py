@@ -9,32 +9,61 @@ from datetime import datetime
 from rxferrix_lab.domain.cron_record import CronRecord, DeclaredCron
 from rxferrix_lab.domain.job import JobId, JobRecord, Trigger
 from rxferrix_lab.domain.lifecycle import Cancel
+from rxferrix_lab.domain.log_entry import LogEntry
 from rxferrix_lab.engine.endings import settle
 from rxferrix_lab.engine.program import Program
-from rxferrix_lab.errors import CronBusyError, UnknownCronError
+from rxferrix_lab.errors import CronBusyError, RxFerrixError, UnknownCronError
 from rxferrix_lab.storage.transaction import Transaction
 
 
 def reconcile(transaction: Transaction, program: Program, now: datetime) -> None:
     """Bring the stored crons in step with the declared ones (contract 5.8 and 5.9)."""
-    stored = transaction.crons()
-    for declared in program.crons.values():
-        kept = _declared_again(stored.get(declared.name), declared, now)
-        if kept != stored.get(declared.name):
-            transaction.save_cron(declared.name, kept)
+    stored, declared = transaction.crons(), dict(program.crons)
+    for name, cron in declared.items():
+        kept = _in_step(transaction, program, stored.get(name), cron, now)
+        if kept != stored.get(name):
+            transaction.save_cron(name, kept)
     if program.is_interactive:
         return  # a cell that declares it may still come
-    for name in stored.keys() - program.crons.keys():
+    for name in stored.keys() - declared.keys():
         remove(transaction, program, name, now)
 
 
-def _declared_again(stored: CronRecord | None, declared: DeclaredCron, now: datetime) -> CronRecord:
+def _in_step(
+    transaction: Transaction,
+    program: Program,
+    stored: CronRecord | None,
+    declared: DeclaredCron,
+    now: datetime,
+) -> CronRecord:
     if stored is None:
-        fresh = declared.record(now, None)
-        first = now if declared.kind == "interval" else fresh.schedule().next_instant(now)
-        return replace(fresh, next_run_at=first)
-    if stored.runs_like(declared):
-        return replace(stored, function=declared.function, args=declared.args)
+        return _first(transaction, declared, now)
+    try:
+        stored.schedule()
+    except RxFerrixError as error:
+        return repaired(transaction, program, stored, declared, error, now)
+    if not stored.runs_like(declared):
+        return _with_schedule_of(declared, stored, now)
+    kept = replace(stored, function=declared.function, args=declared.args)
+    if kept.next_run_at is not None and kept.names(kept.next_run_at):
+        return kept
+    # The zone has other rules than when the next run was computed.
+    return replace(kept, next_run_at=kept.following(kept.seen_until))
+
+
+def _first(transaction: Transaction, declared: DeclaredCron, now: datetime) -> CronRecord:
+    """The row of a cron that is not stored. A run of an earlier one of its name may not have ended."""
+    fresh = declared.record(now, None)
+    unfinished = transaction.jobs_where(cron=declared.name)
+    return replace(
+        fresh,
+        next_run_at=now if declared.kind == "interval" else fresh.following(now),
+        last_job=unfinished[-1].id if unfinished else None,
+    )
+
+
+def _with_schedule_of(declared: DeclaredCron, stored: CronRecord, now: datetime) -> CronRecord:
+    """The row with the declared schedule, whose next run is computed from now."""
     changed = replace(
         declared.record(now, None),
         last_run_at=stored.last_run_at,
@@ -44,7 +73,24 @@ def _declared_again(stored: CronRecord | None, declared: DeclaredCron, now: date
         missed=stored.missed,
         paused=stored.paused,
     )
-    return replace(changed, next_run_at=changed.schedule().next_instant(now))
+    return changed.going_on_from(now)
+
+
+def repaired(
+    transaction: Transaction,
+    program: Program,
+    stored: CronRecord,
+    declared: DeclaredCron,
+    error: RxFerrixError,
+    now: datetime,
+) -> CronRecord:
+    """The row of a cron whose stored schedule cannot be read, as it is declared; the log says so."""
+    detail = (
+        f"{stored.name}: its stored schedule cannot be read ({error}); it goes on as it is "
+        "declared, and the next run is computed from now"
+    )
+    transaction.log(notice(program, declared, detail, now))
+    return _with_schedule_of(declared, stored, now)
 
 
 def remove(transaction: Transaction, program: Program, name: str, now: datetime) -> None:
@@ -70,7 +116,9 @@ def run_now(transaction: Transaction, program: Program, name: str, now: datetime
     busy = previous_run(transaction, cron)
     if busy is not None:
         raise CronBusyError(name, busy.id)
-    return enqueue(transaction, program, cron, now, "manual", now)
+    job, counted = enqueue(transaction, program, cron, now, "manual", now)
+    transaction.save_cron(name, counted)
+    return job
 
 
 def pause(transaction: Transaction, name: str) -> None:
@@ -82,8 +130,7 @@ def resume(transaction: Transaction, name: str, now: datetime) -> None:
     """Go on from now: a paused cron misses nothing."""
     cron = _stored(transaction, name)
     if cron.paused:
-        following = cron.schedule().next_instant(now)
-        transaction.save_cron(name, replace(cron, paused=False, next_run_at=following))
+        transaction.save_cron(name, replace(cron, paused=False).going_on_from(now))
 
 
 def previous_run(transaction: Transaction, cron: CronRecord) -> JobRecord | None:
@@ -100,8 +147,8 @@ def enqueue(  # what a cron's job is made of
     trigger: Trigger,
     now: datetime,
     missed: int = 0,
-) -> JobId:
-    """Make the job of an occurrence, and count it on the cron."""
+) -> tuple[JobId, CronRecord]:
+    """Make the job of an occurrence; returns it and the cron's row with it counted."""
     is_action = program.action(cron.function) is not None
     job = JobRecord(
         id=transaction.draw_job_id(),
@@ -117,9 +164,24 @@ def enqueue(  # what a cron's job is made of
         missed=missed,
     )
     transaction.add_job(job)
-    counted = replace(cron, last_run_at=now, last_job=job.id, runs=cron.runs + 1)
-    transaction.save_cron(cron.name, counted)
-    return job.id
+    return job.id, replace(cron, last_run_at=now, last_job=job.id, runs=cron.runs + 1)
+
+
+def notice(
+    program: Program, cron: CronRecord | DeclaredCron, detail: str, now: datetime
+) -> LogEntry:
+    """A row of the execution log that says why a cron did not run."""
+    is_action = program.action(cron.function) is not None
+    return LogEntry(
+        function=cron.function,
+        kind="action" if is_action else "mutation",
+        caller="scheduler",
+        started_at=now,
+        finished_at=now,
+        outcome="skipped",
+        attempt=0,
+        detail=detail,
+    )
 
 
 def _stored(transaction: Transaction, name: str) -> CronRecord:

@@ -23,7 +23,7 @@ from rxferrix_lab.errors import ArgumentsError
 from rxferrix_lab.storage.scheduler_rows import DueKey, due_keys
 from rxferrix_lab.storage.transaction import Transaction
 
-MOST_IN_FLIGHT = 2048
+MOST_IN_FLIGHT = 4096
 PATIENCE = timedelta(seconds=60)
 
 
@@ -78,7 +78,7 @@ class Dispatch:
         """Hand in what is due, at most so many at once; returns how many."""
         return self._hand_in(now, most, lambda _: True)
 
-    def dispatch_mutations(self, now: datetime, most: int = 256) -> int:
+    def dispatch_mutations(self, now: datetime, most: int = 1024) -> int:
         """Hand in the due mutations that come before the next due action; returns how many."""
         return self._hand_in(now, most, lambda lane: lane.limit is None)
 

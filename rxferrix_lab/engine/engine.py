@@ -108,6 +108,8 @@ class Engine:
     # --- starting and stopping ------------------------------------------------------------------
     async def serve(self, started: Callable[[], object]) -> None:
         """Run until `stop` is called, then wait for what runs, a grace long."""
+        # Made here: `start` may be called in another event loop, whose kind of event this is not.
+        self._inbox_filled = anyio.Event()
         self.loop = Loop()
         self._line = ThreadLine(self.writer)
         try:
@@ -122,9 +124,12 @@ class Engine:
         finally:
             self.attempts.use(None)
             self._line.close()
+            self._let_go()
 
     async def start_inline(self, tasks: TaskGroup, line: WriterLine | None = None) -> None:
         """Begin without a writer's thread and without a loop: somebody steps the engine."""
+        # Made here: `start` may be called in another event loop, whose kind of event this is not.
+        self._inbox_filled = anyio.Event()
         self.loop = Loop()
         self._is_inline = True
         self._line = line if line is not None else InlineLine(self.writer)
@@ -165,6 +170,17 @@ class Engine:
         self.dispatch.is_stopped = True
         if self._line is not None:
             self._line.close()
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """Whoever waits for a job or a commit would wait for ever."""
+        self.feed.close()
+        with self._guard:
+            futures = [future for waiting in self._waiting.values() for future in waiting]
+            self._waiting.clear()
+        for future in futures:
+            if not future.done():
+                future.set_exception(NotRunningError("the app has stopped"))
 
     def request_stop(self) -> None:
         """Begin the clean stop; from any thread."""
@@ -196,10 +212,15 @@ class Engine:
         while not self.must_stop:
             now, now_s = self.clock.now(), stopwatch_s()
             if abs((now - seen) - timedelta(seconds=now_s - watch_s)) > LEAP:
-                self.retention.wait_after_leap()
+                self.clock_leapt()
             seen, watch_s = now, now_s
             self.step(now)
             await self._wait(self._seconds_to_wait(now))
+
+    def clock_leapt(self) -> None:
+        """The clock was set, or stood in suspend, by more than `LEAP` (contract 5.6)."""
+        self.ticker.clock_leapt(self.clock.now())
+        self.retention.wait_after_leap()
 
     def step(self, now: datetime) -> None:
         """Hand in all that has something to do now."""
@@ -380,7 +401,7 @@ class Engine:
             self._has_taken_over = True
             self.lanes.read_from_start(found.lanes)
             self.retention.learn(found.oldest_end)
-        self.ticker.learn(found.crons, self.clock.now())
+        self.ticker.learn(found.crons, found.at)
         self.dispatch.function_was_registered()
 
     # --- waiting for jobs -----------------------------------------------------------------------
@@ -393,6 +414,15 @@ class Engine:
         with self._guard:
             self._waiting.setdefault(job, []).append(future)
         return future
+
+    def stop_waiting(self, job: JobId, future: "Future[JobRecord]") -> None:
+        """Nobody waits for this future any more; harmless when it was told."""
+        with self._guard:
+            waiting = self._waiting.get(job, [])
+            if future in waiting:
+                waiting.remove(future)
+            if not waiting:
+                self._waiting.pop(job, None)
 
     def _tell_waiting(self, commit: Commit) -> None:
         if not self._waiting:

@@ -24,7 +24,7 @@ def error_of(
     return JobError(
         kind,
         type(error).__name__,
-        _bounded(str(error)),
+        _bounded(_message_of(error)),
         _bounded("".join(_user_frames(error))),
     )
 
@@ -55,6 +55,13 @@ def _is_users(filename: str) -> bool:
         packages = Path(filename.rsplit("site-packages", 1)[1]).parts
         return not any(part in _PLUMBING for part in packages[:2])
     return not filename.startswith((_STANDARD, "<frozen"))
+
+
+def _message_of(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception as worse:  # noqa: BLE001  # the user's __str__ may do anything
+        return f"<its message cannot be had: {type(worse).__name__}>"
 
 
 def _bounded(text: str) -> str:

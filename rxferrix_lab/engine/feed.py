@@ -18,17 +18,22 @@ class Feed:
     """Tells listeners of each change. Thread-safe."""
 
     def __init__(self) -> None:
-        self._listeners: dict[int, Listener] = {}
+        self._listeners: dict[int, tuple[Listener, Callable[[], object] | None]] = {}
         self._guard = threading.Lock()
         self._next = 0
         self.version = 0
 
-    def listen(self, listener: Listener) -> Callable[[], None]:
-        """Call `listener` after each commit; returns what ends that."""
+    def listen(
+        self, listener: Listener, ended: Callable[[], object] | None = None
+    ) -> Callable[[], None]:
+        """Call `listener` after each commit, and `ended` when none can follow.
+
+        Returns what ends that.
+        """
         with self._guard:
             key = self._next
             self._next += 1
-            self._listeners[key] = listener
+            self._listeners[key] = (listener, ended)
 
         def stop() -> None:
             with self._guard:
@@ -41,8 +46,22 @@ class Feed:
         with self._guard:
             self.version = change.version
             listeners = list(self._listeners.values())
-        for listener in listeners:
+        for listener, _ in listeners:
             try:
                 listener(change)
             except Exception:  # noqa: BLE001  # a screen's fault must not stop what writes
                 _log.exception("a listener of commits raised")
+
+    def close(self) -> None:
+        """Tell everybody that no commit will follow."""
+        with self._guard:
+            listeners = list(self._listeners.values())
+            self._listeners.clear()
+        for _, ended in listeners:
+            if ended is not None:
+                ended()
+
+    @property
+    def listeners(self) -> int:
+        """How many listen."""
+        return len(self._listeners)

@@ -92,9 +92,7 @@ class MutationJobs:
 
         return Request(body, failed=failed, done=done)
 
-    def _run_job(
-        self, transaction: Transaction, job_id: JobId
-    ) -> Deferred | Early | NotRun | None:
+    def _run_job(self, transaction: Transaction, job_id: JobId) -> Deferred | Early | NotRun | None:
         job = transaction.job(job_id)
         now = self._clock.now()
         if job is None or job.state != "pending":

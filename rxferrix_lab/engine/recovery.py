@@ -26,6 +26,7 @@ CRASHED = "the process that ran it ended before the action did"
 class Recovered:
     """What the engine takes over."""
 
+    at: datetime
     crons: Mapping[str, CronRecord]
     pools: Mapping[str, PoolRecord]
     lanes: frozenset[LaneKey]  # that have pending jobs
@@ -51,6 +52,7 @@ def reconcile(transaction: Transaction, program: Program, now: datetime) -> Reco
     pools.reconcile(transaction, program)
     crons.reconcile(transaction, program, now)
     return Recovered(
+        now,
         transaction.crons(),
         transaction.pools(),
         frozenset(transaction.pending_lanes()),

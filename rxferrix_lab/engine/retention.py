@@ -26,6 +26,7 @@ class Retention:
         self._oldest: datetime | None = None  # null: nothing has ended
         self._not_before: datetime | None = None
         self._is_sweeping = False
+        self._holds_expired = True  # rows that go once an unfinished job no longer refers to them
 
     def learn(self, oldest: datetime | None) -> None:
         """Take over when the oldest ended row did."""
@@ -33,10 +34,17 @@ class Retention:
 
     def note(self, commit: Commit) -> None:
         """Something may have ended with this commit."""
-        if (self._oldest is None and "_execution_log" in commit.change.tables) or (
-            self._oldest is None and any(job.is_finished for job in commit.jobs)
-        ):
-            self._oldest = self._clock.now()
+        now = self._clock.now()
+        has_ended = any(job.is_finished for job in commit.jobs)
+        if self._oldest is not None and self._oldest + self._keep <= now:
+            return
+        if has_ended and self._holds_expired:
+            self._oldest = now - self._keep
+            self._not_before = now + SPACING
+        elif self._oldest is not None and self._oldest <= now:
+            return  # after a clock was set back, what ends now is the oldest
+        elif has_ended or "_execution_log" in commit.change.tables:
+            self._oldest = now
 
     def wait_after_leap(self) -> None:
         """The clock leapt: what looks old may not be (contract 5.6)."""
@@ -62,7 +70,7 @@ class Retention:
 
     def _expire(self, transaction: Transaction, before: datetime) -> "_Swept":
         gone = transaction.expire(before, BATCH)
-        return _Swept(gone, transaction.oldest_end())
+        return _Swept(gone, transaction.oldest_end(), transaction.holds_expired(before))
 
     def _swept(self, answer: Answer) -> None:
         self._is_sweeping = False
@@ -71,6 +79,7 @@ class Retention:
             self._not_before = now + SPACING
             return
         gone, self._oldest = answer.value.gone, answer.value.oldest
+        self._holds_expired = answer.value.holds_expired
         # A full batch means that more is old enough; else the next look waits for company.
         self._not_before = now if gone >= BATCH else now + SPACING
 
@@ -80,4 +89,5 @@ class _Swept:
     """What a sweep did."""
 
     gone: int  # rows
-    oldest: datetime | None  # when the oldest row that is left ended
+    oldest: datetime | None  # when the oldest of those ended that may be deleted later
+    holds_expired: bool

@@ -19,6 +19,7 @@ from rxferrix_lab.engine.quiescence import waits_on_clock
 from rxferrix_lab.errors import VirtualTimeError
 
 EAGER_TURNS = 20
+QUIET_TURNS = 3  # asyncio delivers a cancellation up to two turns later
 PAUSE_S = 0.002
 
 
@@ -87,13 +88,17 @@ class Stepper:
     # --- letting things run ---------------------------------------------------------------------
     async def _settle(self) -> None:
         """Return once every attempt has ended or waits on the clock."""
-        turns, began_s = 0, stopwatch_s()
+        turns, quiet_turns, began_s = 0, 0, stopwatch_s()
         while True:
             await anyio.lowlevel.checkpoint()
             busy = self._busy()
             if busy is None and not self.clock.is_settling:
-                self.engine.is_settled = True
-                return
+                quiet_turns += 1
+                if quiet_turns == QUIET_TURNS:
+                    self.engine.is_settled = True
+                    return
+                continue
+            quiet_turns = 0
             turns += 1
             if turns > EAGER_TURNS:
                 await real_pause(PAUSE_S)
@@ -113,7 +118,7 @@ class Stepper:
     def _is_quiet(self, attempt: Attempt) -> bool:
         if attempt.has_ended:
             return True
-        if attempt.task is None:
+        if attempt.task is None or attempt.watches_to_start:
             return False
         # A thread is quiet while it waits for a call that waits on the clock.
         tasks = (attempt.task, *attempt.calls)

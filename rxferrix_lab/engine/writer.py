@@ -9,19 +9,20 @@ order.
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NoReturn
 
 from rxferrix_lab.domain.job import JobId, JobRecord
 from rxferrix_lab.engine.clock import stopwatch_s
+from rxferrix_lab.engine.group import Group, batches_of
 from rxferrix_lab.errors import StoreUnavailableError
 from rxferrix_lab.storage.buffered_rows import RowConflictError
 from rxferrix_lab.storage.connection import is_fatal, is_transient
 from rxferrix_lab.storage.store import DatabaseError, OutOfMemory, Store
 from rxferrix_lab.storage.transaction import Transaction
 
-LARGEST_GROUP = 1024
-LONGEST_GROUP_S = 0.1
+LARGEST_GROUP = 2048
+LONGEST_GROUP_S = 0.15
 MOST_REOPENS = 3
 MOST_CRASHES = 2
 EVERYTHING = frozenset({"*"})  # the tables of a commit that was found durable after the fact
@@ -93,7 +94,7 @@ class Writer:
         self.commits = 0
         self.reopens = 0
         self.is_in_body = False
-        self._doubt: _Group | None = None  # set while nobody knows whether it is durable
+        self._doubt: Group | None = None  # set while nobody knows whether it is durable
 
     @property
     def group_limit(self) -> int:
@@ -109,7 +110,7 @@ class Writer:
         Raises:
             Unwritable: where the database cannot be written now; says what still has to be run.
         """
-        ahead = deque(_batches(requests))
+        ahead = deque(batches_of(requests))
         reopens = 0
         while ahead:
             batch = ahead.popleft()
@@ -118,7 +119,7 @@ class Writer:
             if batch[0].outside is not None:
                 self._run_outside(batch[0], batch[0].outside)
                 continue
-            group = _Group(batch)
+            group = Group(batch)
             try:
                 if not self._store.is_open:
                     self._store.reopen()
@@ -141,7 +142,7 @@ class Writer:
             request.done(answer)
 
     def _recover(
-        self, group: "_Group", ahead: deque[list[Request]], error: Exception, reopens: int
+        self, group: Group, ahead: deque[list[Request]], error: Exception, reopens: int
     ) -> list[list[Request]]:
         """After an error of the store itself.
 
@@ -158,7 +159,7 @@ class Writer:
                 self._doubt = group
             self._give_up(everything, again)
 
-    def _settle_doubt(self, doubt: "_Group", batch: list[Request]) -> list[Request]:
+    def _settle_doubt(self, doubt: Group, batch: list[Request]) -> list[Request]:
         """A group's COMMIT failed and nothing could be opened to look; now it can.
 
         Returns what of the batch still has to be run.
@@ -173,7 +174,7 @@ class Writer:
         answered = {id(request) for request, _ in doubt.answers}
         return [request for request in batch if id(request) not in answered]
 
-    def _roll_back(self, group: "_Group") -> None:
+    def _roll_back(self, group: Group) -> None:
         """Undo what can be undone; an instance that is lost has undone it, and is opened again."""
         try:
             if group.transaction is not None and self._store.is_open:
@@ -182,7 +183,7 @@ class Writer:
             self._store.disconnect()
 
     # --- one transaction ------------------------------------------------------------------------
-    def _try(self, group: "_Group") -> list[list[Request]]:
+    def _try(self, group: Group) -> list[list[Request]]:
         """Run a group as one transaction.
 
         Returns the batches that still have to be run, in order.
@@ -209,10 +210,10 @@ class Writer:
                 raise
             transaction.rollback()
             return self._after_unsent(group, error)
-        self._limit = min(self._limit * 2, LARGEST_GROUP)
+        self._limit = min(self._limit + self._limit // 8 + 1, LARGEST_GROUP)
         return [group.batch[len(group.answers) :]]
 
-    def _run_one(self, group: "_Group", at: int, request: Request) -> BaseException | None:
+    def _run_one(self, group: Group, at: int, request: Request) -> BaseException | None:
         """Run one request in its layer; a failure comes back where all has to be rolled back."""
         transaction = group.open_transaction
         transaction.enter()
@@ -251,7 +252,7 @@ class Writer:
             self.is_in_body = False
         return value, transaction.layer.broken
 
-    def _publish(self, group: "_Group") -> None:
+    def _publish(self, group: Group) -> None:
         """Tell everybody what was committed, if it was."""
         if group.changed is None:
             return
@@ -268,12 +269,12 @@ class Writer:
                 request.done(answer)
 
     # --- failures -------------------------------------------------------------------------------
-    def _without(self, group: "_Group", at: int, failure: BaseException) -> list[list[Request]]:
+    def _without(self, group: Group, at: int, failure: BaseException) -> list[list[Request]]:
         """Split a rolled back group around the request that failed.
 
         Alone, its failure is recorded.
         """
-        self._limit = max(1, self._limit // 2)
+        self._shrink(len(group.batch))
         batch = group.batch
         if len(batch) == 1 and group.was_refused and not batch[0].writes_through:
             # Held back, rows are sent in another order than the verbs, which a key may not allow.
@@ -282,6 +283,10 @@ class Writer:
         if len(batch) == 1:
             return self._verdict(batch[0], failure)
         return [batch[:at], [batch[at]], batch[at + 1 :]]
+
+    def _shrink(self, size: int) -> None:
+        """Take fewer at a time: the next failure has fewer neighbours to run again."""
+        self._limit = max(1, min(self._limit, size) // 2)
 
     def _verdict(self, request: Request, failure: BaseException) -> list[list[Request]]:
         """A request failed alone: record that, or where even the record fails, try it later."""
@@ -294,7 +299,7 @@ class Writer:
         self._announce(Commit(Change(self._version, frozenset()), (), ((request, answer),)))
         return []
 
-    def _after_unsent(self, group: "_Group", error: Exception) -> list[list[Request]]:
+    def _after_unsent(self, group: Group, error: Exception) -> list[list[Request]]:
         """A value did not fit its column when the group was sent.
 
         Halve until the owner is alone.
@@ -303,11 +308,11 @@ class Writer:
         group.was_refused = True
         if len(batch) == 1:
             return self._without(group, 0, error)
-        self._limit = max(1, self._limit // 2)
+        self._shrink(len(group.batch))
         middle = len(batch) // 2
         return [batch[:middle], batch[middle:]]
 
-    def _after_fatal(self, group: "_Group", error: Exception) -> list[list[Request]]:
+    def _after_fatal(self, group: Group, error: Exception) -> list[list[Request]]:
         """Open again, and look whether the group in doubt is durable after all."""
         self.reopens += 1
         self._store.reopen()
@@ -319,9 +324,7 @@ class Writer:
         group.changed = EVERYTHING
         return [group.batch[len(group.answers) :]]
 
-    def _after_crash(
-        self, group: "_Group", suspect: Request, error: Exception
-    ) -> list[list[Request]]:
+    def _after_crash(self, group: Group, suspect: Request, error: Exception) -> list[list[Request]]:
         """The database was lost inside a body: try it alone, and blame it when it happens again."""
         suspect.crashes += 1
         if len(group.batch) == 1 and suspect.crashes < MOST_CRASHES:
@@ -339,37 +342,6 @@ class Writer:
             if request not in waiting and request.done is not None:
                 request.done(Answer(error=refusal))
         raise Unwritable(waiting, error)
-
-
-@dataclass(slots=True)
-class _Group:
-    """One try at a transaction."""
-
-    batch: list[Request]
-    transaction: Transaction | None = None  # null until it was begun
-    answers: list[tuple[Request, Answer]] = field(default_factory=list)
-    owners: dict[tuple[str, int], int] = field(default_factory=dict)  # who wrote which row
-    suspect: Request | None = None  # in whose body the database was lost or full
-    changed: frozenset[str] | None = None  # tables; null until it has committed
-    was_refused: bool = False  # by the database, and not by a function of its own accord
-
-    @property
-    def open_transaction(self) -> Transaction:
-        """The transaction, once it was begun."""
-        if self.transaction is None:
-            raise RuntimeError("the group has not begun")
-        return self.transaction
-
-
-def _batches(requests: Sequence[Request]) -> list[list[Request]]:
-    """The requests in as few batches as can be: what runs outside a transaction stands alone."""
-    batches: list[list[Request]] = [[]]
-    for request in requests:
-        if request.outside is not None:
-            batches += [[request], []]
-        else:
-            batches[-1].append(request)
-    return batches
 
 
 def _record_of(request: Request, failure: BaseException) -> Request:

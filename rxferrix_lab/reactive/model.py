@@ -5,6 +5,7 @@ threads. Nothing shared is bound: the hub wakes it with a plain call.
 """
 
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import Any, TypeVar
 
 import param
@@ -25,6 +26,7 @@ from rxferrix_lab.reactive.picture import (
     Overview,
     Picture,
 )
+from rxferrix_lab.storage.job_export import exported_jobs, parquet_of, sql_of
 from rxferrix_lab.storage.job_search import JobPage, JobSearch, Order, Place, page_of_jobs
 from rxferrix_lab.storage.snapshot import Snapshot
 from rxferrix_lab.storage.statistics import LogSearch, find_log, names_in_use
@@ -100,15 +102,34 @@ class LiveModel(param.Parameterized):
         """The newest rows of the execution log that match, newest first."""
         return await self._read(lambda snapshot: snapshot.ask(find_log, search, most))
 
+    def export_jobs(self, search: JobSearch, file_format: str) -> bytes:
+        """The jobs that match as "csv" or "parquet", newest first, at most 200,000. Blocks."""
+        return self._read_soon(lambda snap: exported(snap, search, file_format)).result()
+
+    def sql_of(self, search: JobSearch) -> str:
+        """The statement that finds the same jobs."""
+        return sql_of(search)
+
     async def names(self) -> dict[str, tuple[str, ...]]:
         """The functions, pools and crons that jobs have, for filters to choose from."""
         return await self._read(lambda snapshot: snapshot.ask(names_in_use))
 
     async def _read(self, look: Callable[[Snapshot], T]) -> T:
+        return await result_of(self._read_soon(look))
+
+    def _read_soon(self, look: Callable[[Snapshot], T]) -> "Future[T]":
         runtime = self._hub.runtime
 
         def whole() -> T:
             with runtime.engine.store.snapshot() as snapshot:
                 return look(snapshot)
 
-        return await result_of(runtime.read_soon(whole))
+        return runtime.read_soon(whole)
+
+
+def exported(snapshot: Snapshot, search: JobSearch, file_format: str) -> bytes:
+    """The jobs that match, as the bytes of a file."""
+    rows = snapshot.ask(exported_jobs, search)
+    if file_format == "parquet":
+        return parquet_of(rows)
+    return rows.df().to_csv(index=False).encode()

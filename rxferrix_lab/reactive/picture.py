@@ -18,7 +18,7 @@ from rxferrix_lab.storage.statistics import (
 )
 
 __all__ = [
-    *("Bucket", "Counts", "CronPicture", "CronRun", "FailureGroup", "Health", "JobDetails"),
+    *("BEFORE_ALL", "Bucket", "Counts", "CronPicture", "CronRun", "FailureGroup", "Health", "JobDetails"),
     *("LogRow", "NextRun", "Overview", "Picture", "PoolPicture", "PoolRun", "PoolSample"),
     *("Progress", "RunOutcome"),
 ]

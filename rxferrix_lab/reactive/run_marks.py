@@ -20,8 +20,8 @@ from rxferrix_lab.errors import RxFerrixError
 
 MarkKind = Literal["run", "moved", "merged", "first only", "skipped time", "second passing"]
 
-MOST_MARKS = 240  # a lane with more runs than this is drawn by a sample of them
-SAMPLES = 120
+MOST_MARKS = 300  # a lane with more runs than this is drawn by a sample of them
+SAMPLES = 150
 LANES_SHOWN = 40
 _SECOND = timedelta(seconds=1)
 _REACH = timedelta(days=2)  # the widest gap is a day
@@ -110,6 +110,16 @@ class Lanes:
     lanes: tuple[Lane, ...]
     changes: tuple[ClockChange, ...]
     left_out: int = 0
+
+
+def schedule_named(name: str, expr: str, zone: str) -> NamedSchedule:
+    """An expression under a name.
+
+    Raises:
+        CronSyntaxError: if the expression cannot be read, or never matches.
+        UnknownZoneError: if there is no such zone.
+    """
+    return NamedSchedule(name, CronSchedule(expr, zone))
 
 
 def schedules_of(crons: Iterable[CronRecord]) -> tuple[NamedSchedule, ...]:

@@ -11,6 +11,7 @@ from typing import Any
 import duckdb
 
 from rxferrix_lab.errors import TableError, UnknownRowError
+from rxferrix_lab.storage.appending import append
 from rxferrix_lab.storage.catalog import TableShape, quoted
 
 Values = dict[str, object]
@@ -70,19 +71,14 @@ class BufferedRows:
         self._check(connection)
         name = self.shape.name
         for columns, rows in _by_columns(self.inserts):
-            appender = connection.appender(name, columns=["id", *columns], action="insert")
-            appender.append_rows(rows)
-            appender.flush()
+            append(connection, name, rows, columns=["id", *columns])
         for columns, rows in _by_columns(self.patches):
-            appender = connection.appender(
-                name, columns=["id", *columns], action="update", key=["id"]
+            append(
+                connection, name, rows, columns=["id", *columns], action="update", key=["id"]
             )
-            appender.append_rows(rows)
-            appender.flush()
         if self.deletes:
-            appender = connection.appender(name, action="delete", key=["id"])
-            appender.append_rows([(row,) for row in sorted(self.deletes)])
-            appender.flush()
+            gone = [(row,) for row in sorted(self.deletes)]
+            append(connection, name, gone, action="delete", key=["id"])
         self.clear()
 
     def clear(self) -> None:

@@ -31,7 +31,9 @@ class Catalog:
     def plain_tables(self, names: frozenset[str]) -> frozenset[str]:
         """Those of the names, in lower case, that are tables and not views."""
         if self._tables is None:
-            rows = self._connection.execute("SELECT lower(table_name) FROM duckdb_tables()")
+            rows = self._connection.execute(
+                "SELECT lower(table_name) FROM duckdb_tables() WHERE schema_name = 'main'"
+            )
             self._tables = frozenset(name for (name,) in rows.fetchall())
         return names & self._tables
 

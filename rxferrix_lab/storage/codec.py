@@ -101,7 +101,7 @@ def _codec(table: str, record: type[R]) -> TableCodec[R]:
 
 
 def _is_instant(column: str) -> bool:
-    return column.endswith("_at") or column in ("scheduled_for", "anchor", "latest_occurrence")
+    return column.endswith("_at") or column in ("scheduled_for", "anchor", "seen_until")
 
 
 JOBS = _codec("_scheduled_jobs", JobRecord)

@@ -5,16 +5,26 @@ ahead in blocks by the transaction that first needs it. A rollback gives no id b
 """
 
 from dataclasses import dataclass, field
+from typing import TypeGuard
 
 import duckdb
 
 from rxferrix_lab.storage.catalog import quoted
 
-BLOCK = 128
+SMALLEST_BLOCK = 32
 LARGEST_BLOCK = 16_384
 LARGEST_ID = 2**63 - 1
 LAST_DRAWN = LARGEST_ID - 1  # so that a mark above every drawn id is a BIGINT too
 MOST_REMEMBERED = 10_000
+
+
+def is_id(value: object) -> TypeGuard[int]:
+    """Whether a row can have this id: a whole number that fits a BIGINT."""
+    return (
+        isinstance(value, int)
+        and not isinstance(value, bool)
+        and -LARGEST_ID <= value <= LARGEST_ID
+    )
 
 
 @dataclass(slots=True)
@@ -23,6 +33,7 @@ class IdSequence:
 
     next_id: int = 1
     durable: int = 1  # what the database has as the mark; ids below it are safe after a crash
+    block: int = SMALLEST_BLOCK  # grows each time the mark is reached
     taken: set[int] = field(default_factory=set)  # given ids at or above next_id, to step over
 
     def draw(self) -> int:
@@ -48,17 +59,10 @@ class IdSequence:
         if len(self.taken) > MOST_REMEMBERED:
             self._leap_over_lower_half()
 
-    @property
-    def needs_block(self) -> bool:
-        """Whether ids were drawn that the database's mark does not cover."""
-        return self.next_id > self.durable
-
-    @property
-    def next_mark(self) -> int:
-        """The mark to write: a block ahead of what was drawn, and more ahead for who draws fast."""
-        drawn = self.next_id - self.durable
-        block = min(max(BLOCK, 4 * drawn), LARGEST_BLOCK)
-        return min(self.next_id + block, LARGEST_ID)
+    def next_mark(self, ahead: int) -> int:
+        """The mark to write, beyond the next `ahead` ids; who draws fast gets larger blocks."""
+        self.block = min(self.block * 4, LARGEST_BLOCK)
+        return min(self.next_id + ahead + self.block, LARGEST_ID)
 
     def _leap_over_lower_half(self) -> None:
         """Remember fewer ids; a few huge ones among them must not use up all that is below."""
@@ -68,17 +72,15 @@ class IdSequence:
         self.taken = set(ordered[middle + 1 :])
 
 
-def begin_above_largest(
-    connection: duckdb.DuckDBPyConnection, table: str, ids: IdSequence
-) -> None:
+def begin_above_largest(connection: duckdb.DuckDBPyConnection, table: str, ids: IdSequence) -> None:
     """Go on above the largest id in the table, or where nothing is above, in the last gap."""
     name = quoted(table)
-    row = connection.execute(f"SELECT max(id) FROM {name}").fetchone()  # quoted
-    largest = row[0] if row and row[0] is not None else 0
+    largest = _largest(connection, f"SELECT max(id) FROM {name}", {})  # quoted
     if largest < LAST_DRAWN:
         ids.next_id = max(ids.next_id, largest + 1)
         return
-    row = connection.execute(
+    below_gap = _largest(
+        connection,
         f"""
         SELECT max(id)
         FROM {name}
@@ -86,8 +88,7 @@ def begin_above_largest(
             AND id + 1 NOT IN (SELECT id FROM {name} WHERE id IS NOT NULL)
         """,  # quoted
         {"last": LAST_DRAWN},
-    ).fetchone()
-    below_gap = row[0] if row and row[0] is not None else 0
+    )
     ids.next_id = max(ids.next_id, below_gap + 1)
     ids.taken |= _ids_from(connection, table, ids.next_id)
 
@@ -110,3 +111,10 @@ def _ids_from(
         {"least": least, "most": most},
     ).fetchall()
     return {row for (row,) in rows}
+
+
+def _largest(connection: duckdb.DuckDBPyConnection, query: str, params: dict[str, int]) -> int:
+    """The id that the query finds, or 0 where it finds none."""
+    # All is fetched: a result that is left unfinished keeps appenders out.
+    ((largest,),) = connection.execute(query, params).fetchall()
+    return max(largest or 0, 0)

@@ -5,10 +5,12 @@ Filled after COMMIT only, bounded, and emptied when the database is opened again
 """
 
 from collections.abc import Iterable
+from datetime import timedelta
 
 from rxferrix_lab.domain.job import JobId, JobRecord
 
-MOST = 20_000
+MOST = 50_000
+SOON = timedelta(minutes=10)
 
 
 class RecentJobs:
@@ -22,14 +24,13 @@ class RecentJobs:
         return self._jobs.get(job)
 
     def note(self, committed: Iterable[JobRecord]) -> None:
-        """Remember what a commit wrote; forget what has ended, and the oldest where too many."""
+        """Remember what a commit wrote and will soon be asked for; forget what has ended."""
+        jobs = self._jobs
         for job in committed:
             if job.is_finished:
-                self._jobs.pop(job.id, None)
-            else:
-                self._jobs[job.id] = job
-        for _ in range(len(self._jobs) - MOST):
-            del self._jobs[next(iter(self._jobs))]
+                jobs.pop(job.id, None)
+            elif job.id in jobs or (len(jobs) < MOST and job.due_at - job.created_at < SOON):
+                jobs[job.id] = job
 
     def clear(self) -> None:
         """Trust only the database."""

@@ -13,7 +13,7 @@ import duckdb
 
 from rxferrix_lab.domain.job import JobId, JobRecord
 from rxferrix_lab.errors import StoreUnavailableError
-from rxferrix_lab.storage.catalog import quoted
+from rxferrix_lab.storage.appending import append
 from rxferrix_lab.storage.codec import (
     CHANGING,
     CRONS,
@@ -84,12 +84,6 @@ def pending_lanes(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str 
         "SELECT DISTINCT kind, pool FROM _scheduled_jobs WHERE state = 'pending'"
     ).fetchall()
     return [(kind, pool) for kind, pool in rows]
-
-
-def create_table(connection: duckdb.DuckDBPyConnection, name: str, columns: str) -> None:
-    """Make a table with a BIGINT id, where there is none of that name."""
-    more = f", {columns}" if columns.strip() else ""
-    connection.execute(f"CREATE TABLE IF NOT EXISTS {quoted(name)} (id BIGINT NOT NULL{more})")
 
 
 def has_occurrence(connection: duckdb.DuckDBPyConnection, cron: str, occurrence: datetime) -> bool:
@@ -170,11 +164,14 @@ def _send_jobs(transaction: Transaction, layer: Layer) -> None:
     else:
         # An update of an unknown key is silent here, so what was sent is counted before COMMIT.
         transaction.note_uncounted(layer.updates)
-        appender = connection.appender(
-            JOBS.table, columns=["id", *CHANGING, "revision"], action="update", key=["id"]
+        append(
+            connection,
+            JOBS.table,
+            [encode_change(job, revision) for job in layer.updates.values()],
+            columns=["id", *CHANGING, "revision"],
+            action="update",
+            key=["id"],
         )
-        appender.append_rows([encode_change(job, revision) for job in layer.updates.values()])
-        appender.flush()
     layer.updates.clear()
 
 
@@ -196,9 +193,7 @@ def _append(
         for row in rows:
             _insert(connection, table, columns, row)
         return
-    appender = connection.appender(table, columns=list(columns), action="insert")
-    appender.append_rows(rows)
-    appender.flush()
+    append(connection, table, rows, columns=columns)
 
 
 def _insert(
@@ -253,47 +248,64 @@ def count_revision(
     return int(row[0])
 
 
+# A row that an unfinished job refers to stays (contract 3.7).
+_FREE_JOB = """
+    finished_at IS NOT NULL
+    AND id NOT IN (SELECT parent FROM _scheduled_jobs
+        WHERE finished_at IS NULL AND parent IS NOT NULL)
+    AND (completion IS NULL OR completion NOT IN (SELECT id FROM _scheduled_jobs
+        WHERE finished_at IS NULL))
+"""
+_FREE_ENTRY = """
+    job IS NULL OR job NOT IN (SELECT id FROM _scheduled_jobs WHERE finished_at IS NULL)
+"""
+
+
 def expire(connection: duckdb.DuckDBPyConnection, ended_before: datetime, most: int) -> int:
     """Delete ended jobs that no unfinished job refers to, and log rows of before.
 
     At most so many.
     """
     (gone,) = connection.execute(
-        """
+        f"""
         DELETE FROM _scheduled_jobs
-        WHERE id IN (
-            SELECT id FROM _scheduled_jobs
-            WHERE finished_at <= $before
-                AND id NOT IN (SELECT parent FROM _scheduled_jobs
-                    WHERE finished_at IS NULL AND parent IS NOT NULL)
-                AND (completion IS NULL OR completion NOT IN (SELECT id FROM _scheduled_jobs
-                    WHERE finished_at IS NULL))
-            LIMIT $most
-        )
-        """,
+        WHERE id IN (SELECT id FROM _scheduled_jobs
+            WHERE finished_at <= $before AND ({_FREE_JOB})
+            LIMIT $most)
+        """,  # our own names
         {"before": ended_before, "most": most},
     ).fetchall()
     (entries,) = connection.execute(
-        """
+        f"""
         DELETE FROM _execution_log
         WHERE id IN (SELECT id FROM _execution_log
-            WHERE finished_at <= $before
-                AND (job IS NULL OR job NOT IN (SELECT id FROM _scheduled_jobs
-                    WHERE finished_at IS NULL))
+            WHERE finished_at <= $before AND ({_FREE_ENTRY})
             LIMIT $most)
-        """,
+        """,  # our own names
         {"before": ended_before, "most": most},
     ).fetchall()
     return int(gone[0] + entries[0])
 
 
 def oldest_end(connection: duckdb.DuckDBPyConnection) -> datetime | None:
-    """When the job or log row that ended first did; None where nothing has ended."""
+    """When the job or log row that ended first did, of those that may be deleted; None without."""
     (row,) = connection.execute(
-        """
+        f"""
         SELECT epoch_us(least(
-            (SELECT min(finished_at) FROM _scheduled_jobs),
-            (SELECT min(finished_at) FROM _execution_log)))
-        """
+            (SELECT min(finished_at) FROM _scheduled_jobs WHERE {_FREE_JOB}),
+            (SELECT min(finished_at) FROM _execution_log WHERE {_FREE_ENTRY})))
+        """  # our own names
     ).fetchall()
     return instant_of(row[0]) if row[0] is not None else None
+
+
+def holds_expired(connection: duckdb.DuckDBPyConnection, ended_before: datetime) -> bool:
+    """Whether rows of before are there still, because an unfinished job refers to them."""
+    (row,) = connection.execute(
+        """
+        SELECT EXISTS (SELECT 1 FROM _scheduled_jobs WHERE finished_at <= $before)
+            OR EXISTS (SELECT 1 FROM _execution_log WHERE finished_at <= $before)
+        """,
+        {"before": ended_before},
+    ).fetchall()
+    return bool(row[0])

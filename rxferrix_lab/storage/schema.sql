@@ -53,13 +53,14 @@ CREATE TABLE _crons (
     args VARCHAR NOT NULL,
     next_run_at TIMESTAMPTZ,
     declared_at TIMESTAMPTZ NOT NULL,
+    seen_until TIMESTAMPTZ NOT NULL,
     last_run_at TIMESTAMPTZ,
     last_job BIGINT,
     runs BIGINT NOT NULL,
     skipped BIGINT NOT NULL,
     missed BIGINT NOT NULL,
     paused BOOLEAN NOT NULL,
-    latest_occurrence TIMESTAMPTZ,
+    settled VARCHAR NOT NULL,  -- spans of occurrences that never become a job again, as JSON
     CHECK ((kind = 'interval') = (every_us IS NOT NULL)),
     CHECK ((kind = 'cron') = (expr IS NOT NULL))
 );

@@ -36,6 +36,8 @@ class Store:
     Transactions belong to the writer's thread, snapshots to any.
     """
 
+    transactions: type[Transaction] = Transaction
+
     def __init__(self, path: str | Path, *, backup_folder: str | Path | None = None) -> None:
         self.path = path
         self._backup_folder = backup_folder
@@ -115,7 +117,9 @@ class Store:
         if catalog is None:
             raise NotRunningError
         self._revision += 1
-        return Transaction(database.writer, catalog, self._sequences, self._recent, self._revision)
+        return self.transactions(
+            database.writer, catalog, self._sequences, self._recent, self._revision
+        )
 
     @contextmanager
     def snapshot(self, limit: timedelta | None = QUERY_LIMIT) -> Generator[Snapshot, None, None]:

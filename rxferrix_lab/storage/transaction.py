@@ -20,10 +20,12 @@ from rxferrix_lab.errors import StoreUnavailableError
 from rxferrix_lab.storage import scheduler_rows
 from rxferrix_lab.storage.catalog import Catalog
 from rxferrix_lab.storage.codec import CRONS, JOBS, POOLS
+from rxferrix_lab.storage.declared_table import make_table
 from rxferrix_lab.storage.ids import IdSequence
 from rxferrix_lab.storage.layer import Layer
 from rxferrix_lab.storage.recent_jobs import RecentJobs
 
+OCCURRENCES = ("cron", "catch_up")  # triggers of the jobs that occurrences became
 Sequences = dict[str, IdSequence]
 
 
@@ -49,6 +51,7 @@ class Transaction:
         self.layer = self.base
         self._recent = recent
         self._loaded: dict[JobId, JobRecord] = {}
+        self._crons: dict[str, CronRecord] | None = None  # as the database has them; null: unread
         self._marks: dict[str, int] = {}
         self._log_ids: list[int] = []
         self._uncounted: set[JobId] = set()
@@ -110,16 +113,25 @@ class Transaction:
         return scheduler_rows.pending_lanes(self.connection)
 
     def create_table(self, name: str, columns: str) -> None:
-        """Make a user's table with a BIGINT id, where there is none of that name."""
-        scheduler_rows.create_table(self.connection, name, columns)
+        """Make a user's table with a BIGINT id, where there is none of that name.
+
+        Raises:
+            TableError: if the columns make no table.
+        """
+        if self.catalog.plain_tables(frozenset({name.lower()})):
+            return
+        make_table(self.connection, name, columns)
         self.layer.was_sent = True
         self.layer.tables.add(name.lower())
         self.catalog.forget()
 
     def has_occurrence(self, cron: str, occurrence: datetime) -> bool:
         """Whether the occurrence became a job already."""
-        self.send_scheduler_rows()
-        return scheduler_rows.has_occurrence(self.connection, cron, occurrence)
+        return any(
+            job.cron == cron and job.scheduled_for == occurrence and job.trigger in OCCURRENCES
+            for layer in (self.base, self.layer)
+            for job in layer.jobs.values()
+        ) or scheduler_rows.has_occurrence(self.connection, cron, occurrence)
 
     def log(self, entry: LogEntry) -> None:
         """Add a row to the execution log."""
@@ -127,8 +139,10 @@ class Transaction:
 
     def crons(self) -> dict[str, CronRecord]:
         """Every stored cron and interval, by name."""
-        stored = scheduler_rows.load_all(self.connection, CRONS)
-        found: dict[str, CronRecord | None] = {cron.name: cron for cron in stored}
+        if self._crons is None:
+            stored = scheduler_rows.load_all(self.connection, CRONS)
+            self._crons = {cron.name: cron for cron in stored}
+        found: dict[str, CronRecord | None] = dict(self._crons)
         found |= self.base.crons
         found |= self.layer.crons
         return {name: cron for name, cron in found.items() if cron is not None}
@@ -161,16 +175,23 @@ class Transaction:
         """Delete jobs and log rows that ended before; returns how many rows went."""
         self.send_scheduler_rows()
         self.layer.was_sent = True
-        self.layer.tables |= {JOBS.table, "_execution_log"}
-        return scheduler_rows.expire(self.connection, ended_before, most)
+        gone = scheduler_rows.expire(self.connection, ended_before, most)
+        self.layer.tables |= {JOBS.table, "_execution_log"} if gone else set()
+        return gone
 
     def oldest_end(self) -> datetime | None:
-        """When the job or log row that ended first did; None where nothing has ended."""
+        """When the first row ended, of those that may be deleted; None where there is none."""
         return scheduler_rows.oldest_end(self.connection)
+
+    def holds_expired(self, ended_before: datetime) -> bool:
+        """Whether rows that ended before are kept, because an unfinished job refers to them."""
+        return scheduler_rows.holds_expired(self.connection, ended_before)
 
     # --- the end --------------------------------------------------------------------------------
     def send_scheduler_rows(self) -> None:
         """Write what is held back of the scheduler's rows, so that a statement can read it."""
+        if self.base.crons or self.layer.crons:
+            self._crons = None
         for layer in (self.base, self.layer):
             has_sent = scheduler_rows.send(self, layer)
             layer.was_sent = layer.was_sent or has_sent
@@ -222,7 +243,7 @@ class Transaction:
         for table, ids in self.sequences.items():
             ahead = log_rows if table == "_execution_log" else 0
             if ids.next_id + ahead > ids.durable:
-                mark = ids.next_mark + ahead
+                mark = ids.next_mark(ahead)
                 scheduler_rows.save_mark(self.connection, table, mark)
                 self._marks[table] = mark
 

@@ -16,9 +16,9 @@ from rxferrix_lab.errors import TableError, UnknownRowError
 from rxferrix_lab.storage.buffered_rows import BufferedRows, RowConflictError, Values
 from rxferrix_lab.storage.catalog import TableShape, check_writable, quoted
 from rxferrix_lab.storage.ids import (
-    LARGEST_ID,
     IdSequence,
     begin_above_largest,
+    is_id,
     step_over_rows,
 )
 from rxferrix_lab.storage.rows import Rows
@@ -252,7 +252,7 @@ def _named(shape: TableShape, row: Mapping[str, object]) -> Values:
 
 
 def _row_id(shape: TableShape, row: object) -> int:
-    if isinstance(row, bool) or not isinstance(row, int) or abs(row) > LARGEST_ID:
+    if not is_id(row):
         raise TableError(shape.name, f"an id is a whole number that fits a BIGINT, not {row!r:.60}")
     return row
 

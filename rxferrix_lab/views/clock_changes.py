@@ -6,8 +6,6 @@ shown is computed by `reactive.clock_pictures`; nothing here works on schedules.
 
 from __future__ import annotations
 
-from html import escape
-
 import panel as pn
 import panel_material_ui as pmui
 
@@ -24,13 +22,15 @@ from rxferrix_lab.reactive.clock_pictures import (
 from rxferrix_lab.reactive.controls import Controls
 from rxferrix_lab.reactive.model import LiveModel
 from rxferrix_lab.reactive.run_marks import MarkKind, NamedSchedule, schedules_of
-from rxferrix_lab.views.card import card, empty
+from rxferrix_lab.views.card import card, empty, html, put
+from rxferrix_lab.views.labels import esc
 from rxferrix_lab.views.lane_figure import lane_figure
 from rxferrix_lab.views.mark_glyphs import legend
+from rxferrix_lab.views.timeline import not_drawn
 from rxferrix_lab.views.wall_figure import wall_figure
 
 RULER = "every 20 minutes (a ruler, no cron)"
-_GAP_KINDS: tuple[MarkKind, ...] = ("run", "moved", "merged", "skipped time")
+_GAP_KINDS: tuple[MarkKind, ...] = ("run", "skipped time", "moved", "merged")
 _FOLD_KINDS: tuple[MarkKind, ...] = ("run", "first only", "second passing")
 _YEARS = (1970, 2200)
 
@@ -57,7 +57,7 @@ class _Page:
         )  # fmt: skip
         self._change = pmui.Select(label="Change", options=[], width=420, size="small")
         self._runs = pmui.Select(label="Runs of", options=[RULER], width=320, size="small")
-        self._sentence = pn.pane.HTML(sizing_mode="stretch_width", margin=(10, 10, 0, 10))
+        self._sentence = html(margin=(10, 10, 0, 10))
         self._pictures = pn.Column(sizing_mode="stretch_width", margin=0)
         self._wall = pn.pane.Bokeh(sizing_mode="stretch_width", margin=0)
         self._picture: ChangePicture | None = None
@@ -103,43 +103,39 @@ class _Page:
             self._show_no_change()
             return
         picture = self._picture = change_picture(self._zone.value, change, self._schedules)
-        self._sentence.object = _sentence(picture.sentence)
+        put(self._sentence, _sentence(picture.sentence))
         self._offer_runs(picture)
         kinds = _GAP_KINDS if change.is_gap else _FOLD_KINDS
         self._pictures.objects = [
-            pn.pane.HTML(legend(kinds), sizing_mode="stretch_width", margin=(4, 10)),
+            html(legend(kinds), margin=(4, 10)),
             card("Wall clock against UTC", self._wall, aside=self._runs),
             card(
                 f"Crons around the change, {picture.zone}",
                 pn.pane.Bokeh(lane_figure(picture.lanes), sizing_mode="stretch_width", margin=0),
-                pn.pane.HTML(_left_out(picture), sizing_mode="stretch_width"),
+                html(not_drawn(picture.lanes)),
             ),
-            card(
-                "What happens to each cron",
-                pn.pane.HTML(_told(picture), sizing_mode="stretch_width"),
-            ),
+            card("What happens to each cron", html(_told(picture))),
         ]
 
     def _show_no_change(self) -> None:
         self._picture = None
-        zone = escape(self._zone.value)
-        self._sentence.object = _sentence(
+        text = (
             f"The clocks in {self._zone.value} are not changed in these years; "
             "each time of day comes once, and every cron runs as it is written."
         )
+        put(self._sentence, _sentence(text))
         hint = "Choose another zone, or an earlier year."
         self._pictures.objects = [
-            pn.pane.HTML(empty(f"No clock change in {zone}", hint), sizing_mode="stretch_width")
+            html(empty(f"No clock change in {self._zone.value}", hint))
         ]
 
     def _offer_runs(self, picture: ChangePicture) -> None:
         """The crons to draw against the wall clock, touched ones first; keeps what was chosen."""
         names = [lane.named.name for lane in picture.lanes.lanes]
         options = [*names, RULER]
-        touched = [told.cron for told in picture.told]
         chosen = self._runs.value
         if chosen not in names:
-            chosen = touched[0] if touched else RULER
+            chosen = _most_telling(picture)
         is_same = chosen == self._runs.value
         self._runs.param.update(options=options, value=chosen)
         if is_same:
@@ -161,6 +157,14 @@ def _first_zone(schedules: tuple[NamedSchedule, ...], otherwise: str) -> str:
     return zones[0] or otherwise if zones else otherwise
 
 
+def _most_telling(picture: ChangePicture) -> str:
+    """The touched cron with the most to see, of those that are drawn whole."""
+    touched = {told.cron for told in picture.told}
+    lanes = [lane for lane in picture.lanes.lanes if lane.named.name in touched]
+    whole = sorted(lanes, key=lambda lane: (not lane.is_sampled, len(lane.marks)))
+    return whole[-1].named.name if whole else RULER
+
+
 def _choice(zone: str, change: ClockChange) -> str:
     told = change_told(zone, change)
     return told.removeprefix("On ").replace(f" the clocks in {zone} go", ":")
@@ -168,8 +172,8 @@ def _choice(zone: str, change: ClockChange) -> str:
 
 def _sentence(text: str) -> str:
     return (
-        f'<p role="status" style="font-size:19px;line-height:1.45;margin:0;font-weight:500">'
-        f"{escape(text)}</p>"
+        '<p role="status" style="font-size:19px;line-height:1.45;margin:0;font-weight:500">'
+        f"{esc(text)}</p>"
     )
 
 
@@ -178,19 +182,8 @@ def _told(picture: ChangePicture) -> str:
         return empty("No cron is touched", "Every cron runs as it is written.")
     rows = "".join(
         f'<tr><th scope="row" style="text-align:left;vertical-align:top;padding:4px 18px 4px 0">'
-        f'{escape(told.cron)}</th><td style="padding:4px 0">'
-        f"{'<br>'.join(escape(line) for line in told.lines)}</td></tr>"
+        f'{esc(told.cron)}</th><td style="padding:4px 0">'
+        f"{'<br>'.join(esc(line) for line in told.lines)}</td></tr>"
         for told in picture.told
     )
     return f'<table style="border-collapse:collapse;font-size:14px">{rows}</table>'
-
-
-def _left_out(picture: ChangePicture) -> str:
-    left_out = picture.lanes.left_out
-    sampled = [lane.named.name for lane in picture.lanes.lanes if lane.is_sampled]
-    notes: list[str] = []
-    if sampled:
-        notes.append(f"Too many runs to draw each one: {', '.join(sampled)}; a sample is shown.")
-    if left_out:
-        notes.append(f"{left_out} more crons have no lane here.")
-    return f'<p style="margin:4px 0;font-size:13px;opacity:0.75">{escape(" ".join(notes))}</p>'

@@ -107,12 +107,10 @@ _SVG = {
 
 def legend(kinds: Iterable[MarkKind]) -> str:
     """The shapes of these kinds with their names, as HTML."""
-    wanted = set(kinds)
     items = "".join(
-        f'<span style="display:inline-flex;align-items:center;gap:6px">{_icon(glyph, kind)}'
-        f"{escape(glyph.text)}</span>"
-        for kind, glyph in reversed(GLYPHS.items())
-        if kind in wanted
+        '<span style="display:inline-flex;align-items:center;gap:6px">'
+        f"{_icon(GLYPHS[kind], kind)}{escape(GLYPHS[kind].text)}</span>"
+        for kind in kinds
     )
     return (
         '<div role="note" aria-label="legend" style="display:flex;flex-wrap:wrap;gap:4px 18px;'

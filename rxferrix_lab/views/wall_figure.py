@@ -5,7 +5,7 @@ The gap is hatched, the repeated time shaded. Draws a `WallPicture` snapshot as 
 
 from datetime import timedelta
 
-from bokeh.models import BoxAnnotation, DatetimeAxis, HoverTool, Label, Range1d
+from bokeh.models import BoxAnnotation, DatetimeAxis, DatetimeTicker, HoverTool, Label, Range1d
 from bokeh.plotting import figure
 
 from rxferrix_lab.reactive.clock_pictures import WallPicture
@@ -28,6 +28,7 @@ def wall_figure(picture: WallPicture) -> figure:
         x_range=Range1d(milliseconds(picture.start), milliseconds(picture.end)),
         tools="",
         toolbar_location=None,
+        min_border_right=28,  # the last label is wider than what is right of its tick
         output_backend="canvas",
     )
     _axes(plot, picture)
@@ -49,6 +50,8 @@ def _axes(plot: figure, picture: WallPicture) -> None:
     is_long = picture.end - picture.start > _LONG
     plot.yaxis[0].formatter = naive_ticks(is_long=is_long)
     plot.yaxis[0].axis_label = "wall clock"
+    plot.yaxis[0].ticker = DatetimeTicker(desired_num_ticks=10)
+    plot.ygrid.ticker = plot.yaxis[0].ticker
 
 
 def _shade(plot: figure, picture: WallPicture) -> None:

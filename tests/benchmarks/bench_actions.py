@@ -17,13 +17,13 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from rxferrix_lab.app.app import RxFerrix
 from rxferrix_lab.app.contexts import ActionCtx, MutationCtx
+from rxferrix_lab.domain.job import JobId
 from rxferrix_lab.domain.workpool import Workpool
 
 JOBS = 10_000
 SLOTS = 50
 RAW_JOBS = 1_000
 GOAL = 10
-PAUSE_S = 0.01
 
 
 def raw_jobs_per_s(path: Path) -> float:
@@ -70,8 +70,9 @@ def app_on(path: Path) -> RxFerrix:
         return None
 
     @app.mutation
-    def fill(ctx: MutationCtx) -> None:
-        ctx.scheduler.pool("bench").enqueue_many(nothing, ((number,) for number in range(JOBS)))
+    def fill(ctx: MutationCtx) -> list[JobId]:
+        calls = ((number,) for number in range(JOBS))
+        return ctx.scheduler.pool("bench").enqueue_many(nothing, calls)
 
     return app
 
@@ -80,12 +81,12 @@ async def drained_jobs_per_s(path: Path) -> tuple[float, float]:
     """Jobs a second through the pool until the last end is recorded, and the commits of each."""
     app = app_on(path)
     async with app:
-        await app.run_mutation("fill")
+        jobs: list[JobId] = await app.run_mutation("fill")
         writer = app._runtime.engine.writer  # commits are counted nowhere else
         commits_before, began_s = writer.commits, perf_counter()
         app.resize_pool("bench", SLOTS)
-        while not app.jobs(state=["pending", "running"], limit=1).empty:
-            await anyio.sleep(PAUSE_S)
+        for job in jobs[-SLOTS:]:  # jobs begin in order, so all others have ended before
+            await app.wait(job)
         took_s = perf_counter() - began_s
         return JOBS / took_s, (writer.commits - commits_before) / JOBS
 

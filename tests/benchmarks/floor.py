@@ -6,9 +6,9 @@ are few, appenders when they are many.
 """
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
 
@@ -74,17 +74,17 @@ class RawDuckDB:
                 self._append("log", [(job, DUE, "succeeded") for job in group])
 
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
+    def _transaction(self) -> Generator[None]:
         self._connection.execute("BEGIN TRANSACTION")
         yield
         self._connection.execute("COMMIT")
 
-    def _append(self, table: str, rows: list[tuple[object, ...]]) -> None:
+    def _append(self, table: str, rows: Sequence[Sequence[object]]) -> None:
         appender = self._connection.appender(table)
         appender.append_rows(rows)
         appender.flush()
 
-    def _update(self, rows: list[tuple[object, ...]]) -> None:
+    def _update(self, rows: Sequence[Sequence[object]]) -> None:
         columns = ["id", "state", "finished_at"]
         appender = self._connection.appender("jobs", columns=columns, action="update", key=["id"])
         appender.append_rows(rows)
@@ -104,7 +104,7 @@ def rate(work: Callable[[Sequence[int]], None], jobs: Sequence[int]) -> float:
 
 
 @contextmanager
-def raw_duckdb(pending: int = 0) -> Iterator[RawDuckDB]:
+def raw_duckdb(pending: int = 0) -> Generator[RawDuckDB]:
     """A raw database in a temporary folder, with jobs numbered from 0 in it."""
     with tempfile.TemporaryDirectory() as folder:
         raw = RawDuckDB(Path(folder))
@@ -145,6 +145,3 @@ def print_floor(floor: tuple[float, float]) -> None:
     print_row("", "rate", "of one by one", "of groups")
     print_rate("raw DuckDB, one transaction a job", one_by_one, floor)
     print_rate(f"raw DuckDB, one transaction per {GROUP}", grouped, floor)
-
-
-SECOND = timedelta(seconds=1)

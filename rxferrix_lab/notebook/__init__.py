@@ -1,0 +1,1 @@
+"""The notebook: an extension, its magics, and what shows itself in a cell."""

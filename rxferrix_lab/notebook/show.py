@@ -1,0 +1,69 @@
+"""`app.show`: the dashboard's views, each alone in a cell and live."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rxferrix_lab.errors import VirtualTimeError
+from rxferrix_lab.views import clock_changes, crons, jobs, timeline
+from rxferrix_lab.views.in_cell import in_cell
+from rxferrix_lab.views.time_slider import slider
+
+if TYPE_CHECKING:
+    from panel.viewable import Viewable
+
+    from rxferrix_lab.app.app import RxFerrix
+
+
+class Show:
+    """Live views of one app. `zone` is the one in which instants are shown."""
+
+    def __init__(self, app: RxFerrix) -> None:
+        self._app = app
+
+    def jobs(self, *, zone: str = "UTC") -> Viewable:
+        """The jobs."""
+        return in_cell(jobs.view, self._app.model(), zone)
+
+    def crons(self, *, zone: str = "UTC") -> Viewable:
+        """The crons and intervals: what each did, and when it runs next."""
+        return in_cell(crons.view, self._app.model(), zone)
+
+    def timeline(self, *, zone: str = "UTC", days: float = 7.0) -> Viewable:
+        """The coming runs, on the wall clock of the zone."""
+        return in_cell(
+            lambda model, controls: timeline.view(model, controls, days=days),
+            self._app.model(),
+            zone,
+        )
+
+    def clock_changes(self, *, zone: str = "UTC") -> Viewable:
+        """What the next clock changes do to the crons."""
+        return in_cell(clock_changes.view, self._app.model(), zone)
+
+    def pools(self, *, zone: str = "UTC") -> Viewable:
+        """The workpools: slots in use, and what waits for one."""
+        return in_cell(__import__("rxferrix_lab.views.pools", fromlist=["view"]).view, self._app.model(), zone)
+
+    def lab(self, *, zone: str | None = None, days: float = 7.0) -> Viewable:
+        """A slider that steps the time of an app on a `VirtualClock`.
+
+        Args:
+            zone: that of the first cron where it is not given.
+            days: how far it reaches.
+
+        Raises:
+            VirtualTimeError: on the machine's clock.
+        """
+        model = self._app.model()
+        if not model.is_virtual:
+            raise VirtualTimeError(
+                "this app runs on the machine's clock, which nobody steps; make another one with "
+                "clock=VirtualClock(start) for the slider"
+            )
+        zones = [cron.record.zone for cron in model.crons if cron.record.zone]
+        return in_cell(
+            lambda model, controls: slider(model, controls, self._app.advance_to, days),
+            model,
+            zone or (zones[0] if zones else "UTC"),
+        )

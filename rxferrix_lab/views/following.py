@@ -1,0 +1,55 @@
+"""A session follows the app: pictures arrive on the session's own loop, a few times a second.
+
+One subscription for each session. However many pictures come, one callback waits at a time; a session
+that ends leaves nothing behind.
+"""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from panel.io.document import hold
+
+from rxferrix_lab.reactive.model import LiveModel
+
+
+def follow(model: LiveModel, document: Any, drawn: Callable[[], object]) -> Callable[[], None]:
+    """Call `drawn` on the session's loop whenever the model may have news; returns what ends that.
+
+    Args:
+        model: only asked to be followed; `drawn` refreshes what is open.
+        document: the session's, whose callbacks are the only thread-safe door.
+        drawn: changes the page.
+    """
+    guard = threading.Lock()
+    is_pending = has_ended = False
+
+    def wake() -> None:
+        nonlocal is_pending
+        with guard:
+            if is_pending or has_ended:
+                return
+            is_pending = True
+        document.add_next_tick_callback(drain)
+
+    def drain() -> None:
+        nonlocal is_pending
+        with guard:
+            is_pending = False
+        if not has_ended:
+            with hold(document):
+                drawn()
+
+    stop_following = model.follow(wake)
+
+    def stop() -> None:
+        nonlocal has_ended
+        has_ended = True
+        stop_following()
+
+    def ended(session_context: Any) -> None:
+        del session_context
+        stop()
+
+    document.on_session_destroyed(ended)
+    return stop

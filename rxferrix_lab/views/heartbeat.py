@@ -1,0 +1,73 @@
+"""Tells the browser that the picture is alive, and brings the page back after the server was gone.
+
+The browser itself notices that no beat came for five seconds. A lost connection is answered by asking
+for the page's own address until it is there again, and then loading it; the rest is in the URL.
+"""
+
+from typing import Any
+
+import param
+from bokeh.models import CustomJS
+from panel.custom import JSComponent
+
+STALE_AFTER_MS = 5000
+
+_LOST = """
+if (!window.rxferrixWaits) {
+  window.rxferrixWaits = true
+  window.dispatchEvent(new Event('rxferrix-lost'))
+  const ask = async () => {
+    try {
+      const answer = await fetch(window.location.href, {cache: 'no-store'})
+      if (answer.ok) { window.location.reload(); return }
+    } catch (error) { /* not there yet */ }
+    setTimeout(ask, 700)
+  }
+  setTimeout(ask, 700)
+}
+"""
+
+
+class Heartbeat(JSComponent):
+    """An invisible pulse; a banner where it stops."""
+
+    beat: int = param.Integer(default=0)  # type: ignore[assignment]  # a param descriptor
+    problem: str = param.String(default="")  # type: ignore[assignment]
+
+    _esm = """
+    export function render({model, el}) {
+      const banner = document.createElement('div')
+      banner.setAttribute('role', 'alert')
+      Object.assign(banner.style, {display: 'none', position: 'fixed', zIndex: 5000, left: '50%',
+        bottom: '18px', transform: 'translateX(-50%)', background: '#b45309', color: '#fff',
+        padding: '9px 16px', borderRadius: '8px', font: '13px Roboto, Arial, sans-serif',
+        boxShadow: '0 4px 18px rgba(0,0,0,.35)', maxWidth: '90vw'})
+      let last = Date.now(), isLost = false
+      const tell = text => {
+        banner.textContent = text
+        banner.style.display = text ? 'block' : 'none'
+      }
+      const look = () => {
+        if (isLost) return tell('The server is gone. This page comes back by itself when it returns.')
+        if (model.problem) return tell('Stale: ' + model.problem)
+        const quiet = Date.now() - last
+        tell(quiet > STALE ? 'Stale: nothing was heard of the app for ' + Math.round(quiet / 1000) + ' s.' : '')
+      }
+      model.on('beat', () => { last = Date.now(); look() })
+      model.on('problem', look)
+      const lost = () => { isLost = true; look() }
+      window.addEventListener('rxferrix-lost', lost)
+      const timer = setInterval(look, 500)
+      model.on('remove', () => { clearInterval(timer); window.removeEventListener('rxferrix-lost', lost) })
+      return banner
+    }
+    """.replace("STALE", str(STALE_AFTER_MS))
+
+    def pulse(self, problem: str) -> None:
+        """Say that the picture is of now, or what is wrong with it."""
+        self.param.update(beat=self.beat + 1, problem=problem)
+
+
+def come_back(document: Any) -> None:
+    """Let the browser load the page again once a lost server has returned."""
+    document.js_on_event("connection_lost", CustomJS(code=_LOST))

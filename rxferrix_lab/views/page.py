@@ -1,0 +1,160 @@
+"""The page as a whole: bar, sidebar, and the section that is open.
+
+A section is built when it is first opened, and only the open one is kept up to date: each has a model
+of its own, and those of the others rest.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+from rxferrix_lab.app.app import RxFerrix
+from rxferrix_lab.reactive.controls import Controls
+from rxferrix_lab.reactive.model import LiveModel
+from rxferrix_lab.views import jobs, overview
+from rxferrix_lab.views.access import Visitor, sign_in_is_on, visitor
+from rxferrix_lab.views.following import follow
+from rxferrix_lab.views.heartbeat import Heartbeat, come_back
+from rxferrix_lab.views.hosting import Hosted, hosted
+from rxferrix_lab.views.palette import ACCENT
+from rxferrix_lab.views.state_pages import app_failed, sign_in_lost, sign_in_needed
+from rxferrix_lab.views.top_bar import TopBar
+
+def _theme(paper: str, text: str, ground: str, line: str) -> dict[str, Any]:
+    bar = {"backgroundColor": paper, "color": text, "boxShadow": "none", "borderBottom": line}
+    return {
+        "palette": {
+            "primary": {"main": ACCENT},
+            "background": {"default": ground, "paper": paper},
+            "text": {"primary": text},
+        },
+        "components": {"MuiAppBar": {"styleOverrides": {"root": bar}}},
+        "typography": {"fontSize": 13},
+    }
+
+
+THEME = {
+    "light": _theme("#ffffff", "#1b2130", "#ffffff", "1px solid #e2e5ea"),
+    "dark": _theme("#181c22", "#e8eaed", "#14181d", "1px solid #363c45"),
+}
+View = Callable[[LiveModel, Controls], pn.viewable.Viewable]
+FOLDER = Path("dashboard")
+IN_URL = (
+    *("section", "zone", "job", "states", "text", "function", "pool", "cron", "since", "until"),
+    *("order", "at"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One entry of the sidebar."""
+
+    name: str  # in the URL
+    title: str
+    icon: str  # of the Material icons
+    view: View
+
+
+SECTIONS: tuple[Section, ...] = (
+    Section("overview", "Overview", "dashboard", overview.view),
+    Section("jobs", "Jobs", "list_alt", jobs.view),
+)
+
+
+def start_app(argv: list[str]) -> None:
+    """Start the app of this server; for `on_server_loaded`."""
+    hosted(argv, FOLDER.resolve()).running()
+
+
+def stop_app(argv: list[str]) -> None:
+    """Stop it cleanly; for `on_server_unloaded`."""
+    hosted(argv, FOLDER.resolve()).stop()
+
+
+def serve_page(argv: list[str]) -> None:
+    """Make the current session's page servable."""
+    page_of(hosted(argv, FOLDER.resolve())).servable()
+
+
+def page_of(host: Hosted) -> pmui.Page:
+    """The page for the current session's visitor."""
+    pn.extension(notifications=True)
+    who = visitor()
+    if who.identity is None:
+        return _plain(sign_in_lost() if sign_in_is_on() else sign_in_needed())
+    app = host.running()
+    if app is None:
+        return _plain(app_failed(host))
+    return Page(app, who).page
+
+
+def _plain(content: pn.viewable.Viewable) -> pmui.Page:
+    return pmui.Page(title="rxferrix lab", main=[content], sidebar_open=False)
+
+
+class Page:
+    """One session's page of a running app."""
+
+    def __init__(self, app: RxFerrix, who: Visitor) -> None:
+        face = app.as_user(who.identity) if who.identity is not None else app
+        self._model = face.model()  # the bar's own
+        self._new_model = face.model
+        self._controls = Controls(section=SECTIONS[0].name)
+        self._models: dict[str, LiveModel] = {}
+        self._built: dict[str, pn.viewable.Viewable] = {}
+        self._heartbeat = Heartbeat(width=0, height=0, margin=0)
+        self._main = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._bar = TopBar(self._model, self._controls, who)
+        self._menu = pmui.MenuList(
+            items=[{"label": each.title, "icon": each.icon} for each in SECTIONS],
+            active=0,
+            sizing_mode="stretch_width",
+        )
+        self.page = pmui.Page(
+            title="rxferrix lab",
+            header=[self._bar.row],
+            sidebar=[self._menu],
+            sidebar_width=190,
+            theme_config=THEME,
+            main=[self._main, self._heartbeat],
+        )
+        self._wire()
+
+    def _wire(self) -> None:
+        location, document = pn.state.location, pn.state.curdoc
+        if location is not None:
+            location.sync(self._controls, {name: name for name in IN_URL})
+        self._menu.param.watch(self._chosen, "active")
+        self._controls.param.watch(self._open, ["section"])
+        self._open()
+        if document is not None:
+            follow(self._model, document, self._drawn)
+            come_back(document)
+
+    def _chosen(self, event: Any) -> None:
+        at = event.new[0] if isinstance(event.new, tuple) else event.new
+        if at is not None:
+            self._controls.param.update(section=SECTIONS[at].name, job=0)
+
+    def _section(self) -> Section:
+        named = (each for each in SECTIONS if each.name == self._controls.section)
+        return next(named, SECTIONS[0])
+
+    def _open(self, *_: Any) -> None:
+        section = self._section()
+        if section.name not in self._built:
+            model = self._models[section.name] = self._new_model()
+            self._built[section.name] = section.view(model, self._controls)
+        else:
+            self._models[section.name].refresh()
+        self._menu.active = SECTIONS.index(section)
+        self._main[:] = [self._built[section.name]]
+
+    def _drawn(self) -> None:
+        self._model.refresh()
+        self._models[self._section().name].refresh()
+        self._heartbeat.pulse(self._model.health.problem)

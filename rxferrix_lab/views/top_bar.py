@@ -1,0 +1,97 @@
+"""The bar: whether time is real, how the engine is, in which zone times are shown, and who looks."""
+
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+from rxferrix_lab.domain.zone import zone_names
+from rxferrix_lab.reactive.controls import Controls
+from rxferrix_lab.reactive.model import LiveModel
+from rxferrix_lab.views.access import Visitor
+from rxferrix_lab.views.card import html, put
+from rxferrix_lab.views.labels import duration, esc, full_instant
+from rxferrix_lab.views.palette import FOLD, GAP, GOOD, QUIET
+
+BROWSER = "browser"
+
+
+def pill(text: str, colour: str, title: str = "") -> str:
+    """A rounded label, as HTML; escaped here."""
+    return (
+        f'<span title="{esc(title)}" style="display:inline-block;padding:2px 10px;border-radius:11px;'
+        f"border:1px solid {colour};font-size:12px;white-space:nowrap;"
+        f'color:color-mix(in srgb, {colour} 72%, currentColor)">{esc(text)}</span>'
+    )
+
+
+class TopBar:
+    """The bar's pieces in a row."""
+
+    def __init__(self, model: LiveModel, controls: Controls, who: Visitor) -> None:
+        self._model = model
+        self._controls = controls
+        self._status = html(width=330, sizing_mode="fixed", margin=(0, 6))
+        self._who = html(_who(who), width=150, sizing_mode="fixed", margin=(0, 6))
+        self._zone = pmui.Select(
+            label="Time zone",
+            options={"Browser's zone": BROWSER} | {name: name for name in zone_names()},
+            value=controls.zone,
+            searchable=True,
+            size="small",
+            width=190,
+            margin=(6, 6),
+        )
+        self.row = pn.Row(
+            pn.Spacer(sizing_mode="stretch_width"),
+            self._status,
+            self._zone,
+            self._who,
+            sizing_mode="stretch_width",
+            align="center",
+        )
+        model.param.watch(self._show, ["now", "health", "is_virtual"])
+        controls.param.watch(self._zone_changed, ["zone"])
+        self._zone.param.watch(self._zone_chosen, "value")
+        self._show()
+
+    def _show(self, *_: Any) -> None:
+        model, health = self._model, self._model.health
+        parts = [
+            pill("VIRTUAL TIME", FOLD, "time is stepped by hand")
+            if model.is_virtual
+            else pill("LIVE", GOOD, "the machine's own time")
+        ]
+        parts.append(
+            f'<span title="{esc(full_instant(model.now, self._controls.zone))}" class="rx-quiet">'
+            f"{esc(_clock(model.now, self._controls.zone))}</span>"
+        )
+        if health.problem:
+            parts.append(pill("store unavailable", GAP, health.problem))
+        elif health.lateness_p99 is not None:
+            parts.append(pill(f"late {duration(health.lateness_p99)}", QUIET, "lateness, p99"))
+        put(self._status, f'<div style="text-align:right">{" ".join(parts)}</div>')
+
+    def _zone_chosen(self, event: Any) -> None:
+        if event.new == BROWSER:
+            info = pn.state.browser_info
+            self._controls.zone = (info.timezone if info is not None else None) or "UTC"
+        elif event.new:
+            self._controls.zone = event.new
+
+    def _zone_changed(self, *_: Any) -> None:
+        if self._zone.value != BROWSER and self._zone.value != self._controls.zone:
+            self._zone.value = self._controls.zone
+        self._show()
+
+
+def _clock(now: Any, zone: str) -> str:
+    return full_instant(now, zone)[11:]
+
+
+def _who(who: Visitor) -> str:
+    if who.identity is None:
+        return ""
+    role = "operator" if who.identity.admin else "viewer"
+    title = "may cancel, run again, pause and resize" if who.identity.admin else "may look"
+    return pill(f"{who.identity.subject} · {role}", QUIET, title)

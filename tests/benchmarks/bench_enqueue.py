@@ -1,0 +1,56 @@
+"""How fast jobs are enqueued: one by one, from 64 producers at once, and in bulk.
+
+Run it from the root of the repository: `python -m tests.benchmarks.bench_enqueue`. Each job is
+acknowledged, which is to say durable, before its producer goes on. Read the ratios.
+"""
+
+from time import perf_counter
+
+import anyio
+
+from tests.benchmarks.floor import enqueue_floor, print_floor, print_rate
+from tests.benchmarks.workload import Workload, far_off, running, workload
+
+ONE_BY_ONE = 1_000
+PRODUCERS = 64
+FROM_PRODUCERS = 20_000
+BULK = 100_000
+
+
+async def one_by_one(load: Workload, jobs: int) -> float:
+    """One producer that waits for each acknowledgement."""
+    due, began = far_off(), perf_counter()
+    for _ in range(jobs):
+        await load.app.scheduler.run_at(due, load.note)
+    return jobs / (perf_counter() - began)
+
+
+async def from_producers(load: Workload, jobs: int) -> float:
+    """Many producers at once, each of which waits for each of its acknowledgements."""
+    began = perf_counter()
+    async with anyio.create_task_group() as producers:
+        for _ in range(PRODUCERS):
+            producers.start_soon(one_by_one, load, jobs // PRODUCERS)
+    return jobs / (perf_counter() - began)
+
+
+def in_bulk(load: Workload, jobs: int) -> float:
+    """Ten thousand jobs a transaction."""
+    began = perf_counter()
+    load.enqueue(jobs, far_off())
+    return jobs / (perf_counter() - began)
+
+
+def main() -> None:
+    """Print the table."""
+    floor = enqueue_floor(FROM_PRODUCERS)
+    print_floor(floor)
+    with workload() as load, running(load):
+        print_rate("rxferrix_lab, one by one", anyio.run(one_by_one, load, ONE_BY_ONE), floor)
+        rate = anyio.run(from_producers, load, FROM_PRODUCERS)
+        print_rate(f"rxferrix_lab, {PRODUCERS} producers", rate, floor)
+        print_rate("rxferrix_lab, in bulk", in_bulk(load, BULK), floor)
+
+
+if __name__ == "__main__":
+    main()

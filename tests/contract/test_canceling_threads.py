@@ -1,0 +1,197 @@
+"""Contract 4.4: a thread cannot be aborted, and keeps its slot until it really ends."""
+
+import threading
+from collections.abc import AsyncIterator, Iterator
+from datetime import timedelta
+from typing import Any, ParamSpec
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from rxferrix_lab.app.app import RxFerrix
+from rxferrix_lab.app.contexts import ActionCtx, MutationCtx, SyncActionCtx
+from rxferrix_lab.app.functions import Schedulable
+from rxferrix_lab.domain.job import JobId
+from rxferrix_lab.domain.workpool import Workpool
+from rxferrix_lab.errors import ActionCanceled
+from rxferrix_lab.testing import TestApp
+
+NOW = timedelta(0)
+SECOND = timedelta(seconds=1)
+GRACE = timedelta(seconds=5)
+MOMENT = timedelta(microseconds=1)
+HOUR = timedelta(hours=1)
+P = ParamSpec("P")
+
+app = RxFerrix(interactive=False)
+app.table("notes", "text VARCHAR")
+app.workpool(Workpool("one", 1))
+
+
+@app.mutation
+def note(ctx: MutationCtx, text: str) -> None:
+    ctx.db.insert("notes", {"text": text})
+
+
+@app.action
+async def polite(ctx: ActionCtx) -> str:
+    await ctx.canceled()
+    return "stopped"
+
+
+@pytest.fixture
+async def t() -> AsyncIterator[TestApp]:
+    async with TestApp(app) as stepped:
+        yield stepped
+
+
+async def started(
+    t: TestApp, fn: Schedulable[P, Any], /, *args: P.args, **kwargs: P.kwargs
+) -> JobId:
+    job = await t.scheduler.run_after(NOW, fn, *args, **kwargs)
+    await t.run_due_jobs()
+    assert t.job(job).state == "running"
+    return job
+
+
+_came_out: list[str] = []  # what the actions of the running test told
+
+
+@pytest.fixture
+def came_out() -> list[str]:
+    _came_out.clear()
+    return _came_out
+
+
+class TestAThread:
+    """4.4: it cannot be aborted; recorded canceled, it keeps its slot until it really ends."""
+
+    async def test_that_listens_ends_canceled(self, t: TestApp) -> None:
+        job = await started(t, polling_in_a_thread)
+
+        t.cancel(job)
+        await t.advance_time(SECOND)
+
+        assert t.job(job).state == "canceled"
+        assert t.runtime.engine.attempts.stragglers() == []
+
+    async def test_that_outlives_its_grace_is_recorded_canceled(
+        self, t: TestApp, stubborn: "Stubborn"
+    ) -> None:
+        job = await stubborn.started(t)
+
+        t.cancel(job)
+        await t.advance_time(GRACE)
+
+        assert t.job(job).state == "canceled"
+        assert t.job(job).finished_at == t.now()
+
+    async def test_is_shown_as_a_straggler(self, t: TestApp, stubborn: "Stubborn") -> None:
+        job = await stubborn.started(t)
+
+        t.cancel(job)
+        await t.advance_time(GRACE)
+
+        stragglers = t.runtime.engine.attempts.stragglers()
+        assert [attempt.execution.job for attempt in stragglers] == [job]
+
+    async def test_keeps_its_slot_until_it_really_ends(
+        self, t: TestApp, stubborn: "Stubborn"
+    ) -> None:
+        first = await stubborn.started(t)
+        following = await t.scheduler.pool("one").enqueue(polite)
+        t.cancel(first)
+        await t.advance_time(HOUR)
+        assert t.job(following).state == "pending"
+
+        await stubborn.let_go(t)
+        await t.run_due_jobs()
+
+        assert t.job(following).state == "running"
+        assert t.runtime.engine.attempts.stragglers() == []
+
+    async def test_that_returns_at_last_changes_nothing(
+        self, t: TestApp, stubborn: "Stubborn"
+    ) -> None:
+        job = await stubborn.started(t)
+        t.cancel(job)
+        await t.advance_time(GRACE)
+        ended = t.job(job)
+
+        await stubborn.let_go(t)
+        await t.run_due_jobs()
+
+        assert t.job(job) == ended
+        assert stubborn.told == ["refused"]
+
+    async def test_that_sleeps_on_the_clock_is_woken_when_the_grace_ends(
+        self, t: TestApp, came_out: list[str]
+    ) -> None:
+        job = await started(t, sleeping_in_a_thread)
+
+        t.cancel(job)
+        await t.advance_time(GRACE)
+        while t.runtime.engine.attempts.stragglers():
+            await anyio.lowlevel.checkpoint()
+
+        assert t.job(job).state == "canceled"
+        assert came_out == ["woken"]
+
+
+class Stubborn:
+    """A thread that heeds nothing until it is let go."""
+
+    def __init__(self) -> None:
+        self.gate = threading.Event()
+        self.told: list[str] = []
+
+    def body(self, ctx: SyncActionCtx) -> None:
+        try:
+            ctx.sleep(HOUR)
+        except ActionCanceled:
+            self.gate.wait()
+        try:
+            ctx.run_mutation(note, "too late")
+        except ActionCanceled:
+            self.told.append("refused")
+
+    async def started(self, t: TestApp) -> JobId:
+        job = await t.scheduler.pool("one").enqueue(ignoring)
+        await t.run_due_jobs()
+        return job
+
+    async def let_go(self, t: TestApp) -> None:
+        self.gate.set()
+        while t.runtime.engine.attempts.stragglers():
+            await anyio.lowlevel.checkpoint()
+
+
+_stubborn: list[Stubborn] = []
+
+
+@pytest.fixture
+def stubborn() -> Iterator[Stubborn]:
+    _stubborn[:] = [Stubborn()]
+    yield _stubborn[0]
+    _stubborn[0].gate.set()
+
+
+@app.action
+def ignoring(ctx: SyncActionCtx) -> None:
+    _stubborn[0].body(ctx)
+
+
+@app.action
+def polling_in_a_thread(ctx: SyncActionCtx) -> None:
+    while not ctx.is_canceled():
+        ctx.sleep(SECOND)
+
+
+@app.action
+def sleeping_in_a_thread(ctx: SyncActionCtx) -> None:
+    try:
+        ctx.sleep(HOUR)
+    except ActionCanceled:
+        _came_out.append("woken")
+        raise
