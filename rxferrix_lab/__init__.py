@@ -12,6 +12,7 @@ if sys.platform not in ("linux", "darwin"):
         "on Windows use WSL"
     )
 
+from rxferrix_lab.app import serving
 from rxferrix_lab.app.app import RxFerrix
 from rxferrix_lab.app.contexts import ActionCtx, MutationCtx, QueryCtx, SyncActionCtx
 from rxferrix_lab.app.database import Database
@@ -170,3 +171,12 @@ def unload_ipython_extension(shell: "InteractiveShell") -> None:
     from rxferrix_lab.notebook.extension import unload
 
     unload(shell)
+
+
+def _serve(app: RxFerrix, port: int, address: str) -> serving.Served:
+    from rxferrix_lab.views.serving import serve  # loads panel
+
+    return serve(app, port, address)
+
+
+serving.hand_in(_serve)

@@ -31,6 +31,7 @@ from rxferrix_lab.engine.engine import Options
 from rxferrix_lab.engine.program import Identity
 from rxferrix_lab.engine.stepper import Stepper
 from rxferrix_lab.engine.ticker import LEAP
+from rxferrix_lab.engine.ticker import LEAP
 from rxferrix_lab.errors import InstantError, NotRunningError
 from rxferrix_lab.storage.store import Store
 
@@ -162,7 +163,10 @@ class TestApp:
         if instant.utcoffset() is None:
             raise InstantError(f"{instant} has no time zone; give it one, such as tzinfo=UTC")
         before = self._clock.now()
+        leap = instant - self._clock.now()
         self._clock.jump_to(instant)
+        if abs(leap) > LEAP:
+            self.runtime.engine.retention.wait_after_leap()
         if self._running is not None and abs(self._clock.now() - before) > LEAP:
             self._running[0].engine.clock_leapt()
 

@@ -56,12 +56,14 @@ FLOORS = {
     "reactive": floor("errors domain storage engine app testing simulate", parties="param pandas"),
     "views": floor(
         "errors domain app testing simulate reactive",
-        parties="panel panel_material_ui bokeh",
-        lazily="param pandas",
+        parties="panel panel_material_ui bokeh param",
+        lazily="pandas",
         never="asyncio time",
     ),
     "notebook": floor(
-        "errors domain app testing simulate reactive views", parties="IPython", lazily="pandas"
+        "errors domain app testing simulate reactive views",
+        parties="IPython panel",
+        lazily="pandas",
     ),
     "__init__": floor(
         "errors domain storage engine app testing simulate",

@@ -20,6 +20,7 @@ from rxferrix_lab.app.reading import Reading
 from rxferrix_lab.app.registry import Registry
 from rxferrix_lab.app.runtime import Runtime
 from rxferrix_lab.app.scheduling import Scheduler, SyncScheduler
+from rxferrix_lab.app.serving import Served, served
 from rxferrix_lab.domain.job import Job, JobId, JobState
 from rxferrix_lab.domain.outcome import WorkResult
 from rxferrix_lab.engine.cancellation import PoolCancellation
@@ -313,6 +314,13 @@ class RxFerrix(Declaring):
         from rxferrix_lab.notebook.show import Show  # loads panel
 
         return Show(self)
+
+    def serve(self, port: int = 5006, *, address: str = "localhost") -> Served:
+        """Show this app's dashboard from this process, in a thread: before `run`, or after `start`.
+
+        Answers only this machine; `panel serve dashboard --args my_module:app` can have people sign in.
+        """
+        return served(self, port, address)
 
     # --- operating ------------------------------------------------------------------------------
     def cancel(self, job: JobId, /) -> bool:

@@ -18,7 +18,7 @@ from rxferrix_lab.domain.workpool import check_parallelism
 from rxferrix_lab.engine import crons, pools
 from rxferrix_lab.engine.cancellation import PoolCancellation, cancel_job, cancel_pool
 from rxferrix_lab.engine.failure import error_of
-from rxferrix_lab.engine.program import Identity
+from rxferrix_lab.engine.program import Identity, Program
 from rxferrix_lab.errors import (
     ArgumentsError,
     BlockingCallError,
@@ -99,7 +99,7 @@ class Operations:
         """Make a new job like one that failed or was canceled."""
 
         def body(tx: Transaction) -> JobId:
-            return rerun(tx, job, self._now())
+            return rerun(tx, self._runtime, job, self._now())
 
         return self._transact("rerun", f"job {job}", body)
 
@@ -114,15 +114,17 @@ class Operations:
         return self._transact("cancel", _many(jobs), body)
 
     def rerun_jobs(self, jobs: Sequence[JobId]) -> int:
-        """Run those of these jobs again that failed or were canceled; how many, in one transaction."""
+        """Run those of these jobs again that failed or were canceled; how many, in one commit."""
 
         def body(tx: Transaction) -> int:
             tx.prefetch(jobs)
             found = [tx.job(job) for job in jobs]
-            ended = [job.id for job in found if job and job.state in ("failed", "canceled")]
-            for job in ended:
-                rerun(tx, job, self._now())
-            return len(ended)
+            ended = [job for job in found if job and job.state in ("failed", "canceled")]
+            pools = (None, *self._runtime.pools)
+            again = [job.id for job in ended if job.pool in pools]
+            for job in again:
+                rerun(tx, self._runtime, job, self._now())
+            return len(again)
 
         return self._transact("rerun", _many(jobs), body)
 
@@ -237,18 +239,21 @@ def _many(jobs: Sequence[JobId]) -> str:
     return f"{len(jobs)} jobs: {shown}" + (", …" if len(jobs) > 20 else "")
 
 
-def rerun(transaction: Transaction, job: JobId, now: datetime) -> JobId:
+def rerun(transaction: Transaction, program: Program, job: JobId, now: datetime) -> JobId:
     """Make a new job with the function, arguments, pool, retries and completion of an ended one.
 
     Raises:
         UnknownJobError: if there is no such job.
         NotRerunnableError: unless it failed or was canceled.
+        UnknownPoolError: if its pool is no longer declared.
     """
     old = transaction.job(job)
     if old is None:
         raise UnknownJobError(job)
     if old.state not in ("failed", "canceled"):
         raise NotRerunnableError(job, old.state)
+    if old.pool is not None and old.pool not in program.pools:
+        raise UnknownPoolError(old.pool, sorted(program.pools))
     again = JobRecord(
         id=transaction.draw_job_id(),
         function=old.function,

@@ -24,10 +24,13 @@ class Workpool:
         Raises:
             ValueError: for an empty name or a size outside 0 to 100,000.
             RetriesError: for a negative or absurd number of retries.
+            TypeError: for a backoff that is none.
         """
         check_pool_name(self.name)
         check_parallelism(self.max_parallelism)
         check_retries(self.retries)
+        if not isinstance(self.backoff, Backoff):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
+            raise TypeError(f"backoff is a Backoff, not {self.backoff!r:.60}")
 
 
 def check_pool_name(name: object) -> None:

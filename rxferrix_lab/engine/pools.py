@@ -15,9 +15,10 @@ def reconcile(transaction: Transaction, program: Program) -> None:
         kept = _declared_again(stored.get(pool.name), pool)
         if kept != stored.get(pool.name):
             transaction.save_pool(pool.name, kept)
-    busy = {job.pool for job in transaction.jobs_where(kind="action") if job.pool is not None}
-    for name in stored.keys() - program.pools.keys() - busy:
-        if not program.is_interactive:
+    if program.is_interactive:  # a cell may declare it again
+        return
+    for name in stored.keys() - program.pools.keys():
+        if not transaction.jobs_where(pool=name):
             transaction.save_pool(name, None)
 
 

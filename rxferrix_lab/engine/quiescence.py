@@ -66,24 +66,37 @@ def _waited_for(task: Task) -> list[Task]:
     gathered = getattr(waiter, "_children", None)
     if gathered:
         return [child for child in gathered if not child.done()]
-    group = _innermost_self(task.get_coro(), "__aexit__")
-    members: Iterable[Task] = getattr(group, "_tasks", ()) if group is not None else ()
-    return [member for member in members if member is not task and not member.done()]
+    return [member for member in _members(_innermost(task.get_coro())) if _goes_on(member, task)]
+
+
+def _goes_on(member: Task, task: Task) -> bool:
+    return member is not task and not member.done()
+
+
+def _members(waiting: "CoroutineType[Any, Any, Any] | None") -> Iterable[Task]:
+    """The tasks that `async with` a task group, or `asyncio.wait`, waits for."""
+    if waiting is None or waiting.cr_frame is None:
+        return ()
+    seen = waiting.cr_frame.f_locals
+    if waiting.__name__ == "__aexit__":
+        return tuple(getattr(seen.get("self"), "_tasks", ()))
+    if waiting.__name__ == "_wait" and seen.get("timeout") is None:
+        return tuple(seen.get("fs", ()))
+    return ()
 
 
 def _trio_children(task: Task) -> list[Task]:
-    nursery = _innermost_self(task.coro, "_nested_child_finished")
-    return list(getattr(nursery, "child_tasks", ())) if nursery is not None else []
+    nurseries = task.child_nurseries
+    if not nurseries or not getattr(nurseries[-1], "_parent_waiting_in_aexit", False):
+        return []
+    return list(nurseries[-1].child_tasks)
 
 
-def _innermost_self(coro: object, method: str) -> object | None:
-    """The `self` of the method in which a chain of awaits ends, if it is that method."""
-    found: object | None = None
+def _innermost(coro: object) -> "CoroutineType[Any, Any, Any] | None":
+    """The coroutine at the end of a chain of awaits: the one that really waits."""
+    found: "CoroutineType[Any, Any, Any] | None" = None
     while isinstance(coro, CoroutineType):
-        frame = coro.cr_frame
-        is_method = coro.__name__ == method and frame is not None
-        found = frame.f_locals.get("self") if is_method and frame is not None else None
-        coro = coro.cr_await
+        found, coro = coro, coro.cr_await
     return found
 
 

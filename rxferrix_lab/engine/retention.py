@@ -40,7 +40,7 @@ class Retention:
             return
         if has_ended and self._holds_expired:
             self._oldest = now - self._keep
-            self._not_before = now + SPACING
+            self._wait_until(now + SPACING)
         elif self._oldest is not None and self._oldest <= now:
             return  # after a clock was set back, what ends now is the oldest
         elif has_ended or "_execution_log" in commit.change.tables:
@@ -48,7 +48,7 @@ class Retention:
 
     def wait_after_leap(self) -> None:
         """The clock leapt: what looks old may not be (contract 5.6)."""
-        self._not_before = self._clock.now() + AFTER_LEAP
+        self._not_before = self._clock.now() + AFTER_LEAP  # also where it was set back
 
     def next_instant(self) -> datetime | None:
         """When the next sweep is due; None while nothing has ended."""
@@ -76,12 +76,16 @@ class Retention:
         self._is_sweeping = False
         now = self._clock.now()
         if not isinstance(answer.value, _Swept):
-            self._not_before = now + SPACING
+            self._wait_until(now + SPACING)
             return
         gone, self._oldest = answer.value.gone, answer.value.oldest
         self._holds_expired = answer.value.holds_expired
         # A full batch means that more is old enough; else the next look waits for company.
-        self._not_before = now if gone >= BATCH else now + SPACING
+        self._wait_until(now if gone >= BATCH else now + SPACING)
+
+    def _wait_until(self, instant: datetime) -> None:
+        """Never sooner than after a leap."""
+        self._not_before = max(instant, self._not_before or instant)
 
 
 @dataclass(frozen=True, slots=True)

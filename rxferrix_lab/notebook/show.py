@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rxferrix_lab.errors import VirtualTimeError
-from rxferrix_lab.views import clock_changes, crons, jobs, timeline
+from rxferrix_lab.views import clock_changes, crons, jobs, pools, timeline
 from rxferrix_lab.views.in_cell import in_cell
 from rxferrix_lab.views.time_slider import slider
 
@@ -43,7 +43,7 @@ class Show:
 
     def pools(self, *, zone: str = "UTC") -> Viewable:
         """The workpools: slots in use, and what waits for one."""
-        return in_cell(__import__("rxferrix_lab.views.pools", fromlist=["view"]).view, self._app.model(), zone)
+        return in_cell(pools.view, self._app.model(), zone)
 
     def lab(self, *, zone: str | None = None, days: float = 7.0) -> Viewable:
         """A slider that steps the time of an app on a `VirtualClock`.

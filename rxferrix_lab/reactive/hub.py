@@ -24,6 +24,7 @@ TABLES_S = 1.0
 GLANCE_S = 0.5  # how often the progress of running actions is looked at
 HEARTBEAT_S = 2.0
 REST = 8  # times as long as a picture took, the thread rests: a large table must not eat a core
+LONGEST_REST_S = 1.5
 T = TypeVar("T")
 Wake = Callable[[], object]
 
@@ -97,7 +98,7 @@ class Hub:
                 self.take(with_tables=with_tables)
                 self._wake_all()
                 took = stopwatch_s() - began
-                self._rest(max(FRAME_S, took * REST), is_owed=not with_tables)
+                self._rest(min(max(FRAME_S, took * REST), LONGEST_REST_S), is_owed=not with_tables)
         finally:
             stop_listening()
 

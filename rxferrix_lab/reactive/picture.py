@@ -14,12 +14,13 @@ from rxferrix_lab.storage.statistics import (
     Counts,
     FailureGroup,
     LogRow,
+    LogSearch,
     PoolRun,
 )
 
 __all__ = [
     *("BEFORE_ALL", "Bucket", "Counts", "CronPicture", "CronRun", "FailureGroup", "Health", "JobDetails"),
-    *("LogRow", "NextRun", "Overview", "Picture", "PoolPicture", "PoolRun", "PoolSample"),
+    *("LogRow", "LogSearch", "NextRun", "Overview", "Picture", "PoolPicture", "PoolRun", "PoolSample"),
     *("Progress", "RunOutcome"),
 ]
 

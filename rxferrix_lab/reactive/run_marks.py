@@ -7,6 +7,7 @@ decides what runs, and knows neither colours nor glyphs.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Literal, assert_never
 from zoneinfo import ZoneInfo
 
@@ -127,10 +128,21 @@ def schedules_of(crons: Iterable[CronRecord]) -> tuple[NamedSchedule, ...]:
     found: list[NamedSchedule] = []
     for cron in crons:
         try:
-            found.append(NamedSchedule(cron.name, cron.schedule()))
+            schedule = _schedule(cron.expr, cron.zone, cron.every_us, cron.anchor)
         except RxFerrixError:
             continue
+        found.append(NamedSchedule(cron.name, schedule))
     return tuple(found)
+
+
+# Screens ask again at every commit, and an expression is slow to read.
+@lru_cache(maxsize=1024)
+def _schedule(
+    expr: str | None, zone: str | None, every_us: int | None, anchor: datetime | None
+) -> Schedule:
+    if every_us is not None and anchor is not None:
+        return Interval(timedelta(microseconds=every_us), anchor)
+    return CronSchedule(expr or "", zone or "UTC")
 
 
 def lanes_between(

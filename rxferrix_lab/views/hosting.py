@@ -60,6 +60,9 @@ class Hosted:
         return found
 
     def _started(self, app: RxFerrix) -> RxFerrix | None:
+        if not self._owns:
+            self.problem = "The app is not running; it begins with app.run() or app.start()."
+            return None
         try:
             return app.start()
         except (RxFerrixError, OSError) as error:

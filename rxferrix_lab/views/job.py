@@ -12,7 +12,7 @@ from rxferrix_lab.domain.outcome import JobError
 from rxferrix_lab.reactive.controls import Controls
 from rxferrix_lab.reactive.model import LiveModel
 from rxferrix_lab.reactive.picture import JobDetails, LogRow
-from rxferrix_lab.views.card import card, empty, html, pairs, put
+from rxferrix_lab.views.card import BORDER, card, empty, html, pairs, put
 from rxferrix_lab.views.grid import run_callback
 from rxferrix_lab.views.job_rows import buttons, ran, trigger_text, waited
 from rxferrix_lab.views.job_timeline import timeline
@@ -48,16 +48,14 @@ class JobPageView:
         back = pmui.Button(label="All jobs", icon="arrow_back", size="small", variant="text")
         back.on_click(self._left)
         parts = self._parts
+        half: dict[str, Any] = {"styles": BORDER | {"flex": "1 1 320px"}}
         return pn.Column(
             pn.FlexBox(back, parts["head"], self._cancel, self._rerun, align_items="center"),
             card("Its life", parts["life"], parts["live"]),
             pn.FlexBox(
-                card("About", parts["facts"]),
-                card("Arguments and result", parts["given"]),
-                styles={
-                    "display": "grid",
-                    "grid-template-columns": "repeat(auto-fit,minmax(320px,1fr))",
-                },
+                card("About", parts["facts"], **half),
+                card("Arguments and result", parts["given"], **half),
+                align_items="stretch",
                 sizing_mode="stretch_width",
             ),
             parts["outcome"],

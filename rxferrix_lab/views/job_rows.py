@@ -1,7 +1,7 @@
 """Jobs as rows of a grid: text in the zone, a chip for the state, the buttons that make sense."""
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from rxferrix_lab.domain.job import FINISHED, JobRecord
@@ -19,9 +19,10 @@ COLUMNS = (
     Column("waited", "Waited", align="right", sort="waited"),
     Column("ran", "Ran", align="right", sort="ran"),
     Column("due", "Next try", sort="due"),
-    Column("trigger", "Trigger", sort="trigger", look="quiet"),
     Column("error", "Error", look="quiet"),
+    Column("trigger", "Trigger", sort="trigger", look="quiet"),
 )
+NOTHING = timedelta(0)  # a row may be younger than the picture's time
 CANCEL = Action("cancel", "Cancel", "M4 4l8 8M12 4l-8 8")
 RERUN = Action("rerun", "Run again", "M13 8a5 5 0 1 1-1.5-3.5M13 2v3h-3")
 
@@ -45,7 +46,7 @@ def _row(job: JobRecord, zone: str, now: datetime, *, with_buttons: bool) -> dic
         "asked": instant(job.scheduled_for, zone),
         "waited": waited(job, now),
         "ran": ran(job, now),
-        "due": ago(job.due_at, now) if job.state == "pending" else "",
+        "due": ago(job.due_at, now) if job.state == "pending" and job.due_at > now else "",
         "trigger": trigger_text(job),
         "error": short(f"{job.error.type}: {job.error.message}", 80) if job.error else "",
         "_actions": buttons(job) if with_buttons else [],
@@ -79,7 +80,7 @@ def waited(job: JobRecord, now: datetime) -> str:
         return duration(now - job.due_at) if job.due_at <= now else NONE
     if job.started_at is None:
         return NONE
-    return duration(max(job.started_at - job.due_at, job.started_at - job.started_at))
+    return duration(max(job.started_at - job.due_at, NOTHING))
 
 
 def ran(job: JobRecord, now: datetime) -> str:
@@ -87,4 +88,4 @@ def ran(job: JobRecord, now: datetime) -> str:
     if job.started_at is None or job.state == "pending":
         return NONE
     end = job.finished_at if job.state in FINISHED else now
-    return duration(end - job.started_at) if end is not None else NONE
+    return duration(max(end - job.started_at, NOTHING)) if end is not None else NONE

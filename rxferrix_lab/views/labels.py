@@ -112,7 +112,9 @@ def full_instant(moment: datetime | None, zone: str) -> str:
     if moment is None:
         return NONE
     local = moment.astimezone(zone_of(zone))
-    return f"{local:%Y-%m-%d %H:%M:%S %Z} ({offset(local)})"
+    name, distance = local.strftime("%Z"), offset(local)
+    has_name = name.isalpha() and name != distance
+    return f"{local:%Y-%m-%d %H:%M:%S} " + (f"{name} ({distance})" if has_name else distance)
 
 
 def offset(local: datetime) -> str:

@@ -7,10 +7,10 @@ import panel as pn
 from rxferrix_lab.reactive.controls import Controls
 from rxferrix_lab.reactive.model import LiveModel
 from rxferrix_lab.reactive.picture import FailureGroup, NextRun
-from rxferrix_lab.views.card import card, empty, html, put, tile, tiles
+from rxferrix_lab.views.card import BORDER, card, empty, html, put, tile, tiles
 from rxferrix_lab.views.labels import NONE, ago, duration, esc, instant, number, percent, short
-from rxferrix_lab.views.palette import ACCENT, GAP, GOOD, VIOLET
-from rxferrix_lab.views.throughput import Throughput
+from rxferrix_lab.views.palette import ACCENT, GAP, GOOD, VIOLET, state_chip
+from rxferrix_lab.views.throughput import ENDED, Throughput
 
 
 def view(model: LiveModel, controls: Controls | None = None) -> pn.viewable.Viewable:
@@ -28,17 +28,16 @@ def view(model: LiveModel, controls: Controls | None = None) -> pn.viewable.View
     model.param.watch(show, ["now", "counts", "overview", "health", "pools"])
     chosen.param.watch(show, ["zone"])
     show()
-    side_by_side = {"min_width": 330, "margin": (5, 5)}
+    half: dict[str, Any] = {"min_width": 330, "styles": BORDER | {"flex": "1 1 330px"}}
+    legend = html(" ".join(state_chip(state) for state in ENDED), align="end")
     return pn.Column(
         pn.Row(top, margin=(5, 5), sizing_mode="stretch_width"),
-        card("Ended in the last hour, by minute", plot.pane),
+        card("Jobs that ended in the last hour, by minute", legend, plot.pane),
         pn.FlexBox(
-            card("Next ten cron runs", coming, **side_by_side),
-            card("Failures of the last 24 hours", failing, **side_by_side),
-            sizing_mode="stretch_width",
-            flex_wrap="wrap",
+            card("Next ten cron runs", coming, **half),
+            card("Failures of the last 24 hours", failing, **half),
             align_items="stretch",
-            styles={"display": "grid", "grid-template-columns": "repeat(auto-fit,minmax(330px,1fr))"},
+            sizing_mode="stretch_width",
         ),
         sizing_mode="stretch_width",
         margin=0,
@@ -95,9 +94,9 @@ def _next_runs(model: LiveModel, zone: str) -> str:
             "No cron is declared.", 'Add one: app.cron("hourly", "0 0 * * * *", my_mutation)'
         )
     rows = "".join(
-        f'<tr><td>{esc(short(run.cron, 60))}<div class="rx-quiet">{esc(run.words)}</div></td>'
-        f'<td class="rx-right">{esc(instant(run.at, zone))}'
-        f'<div class="rx-quiet">{esc(ago(run.at, model.now))}</div></td></tr>'
+        f'<tr><td>{esc(short(run.cron, 60))} <span class="rx-quiet">{esc(run.words)}</span></td>'
+        f'<td class="rx-right">{esc(instant(run.at, zone))}</td>'
+        f'<td class="rx-right rx-quiet">{esc(ago(run.at, model.now))}</td></tr>'
         for run in runs
     )
     return f'<table class="rx-list">{rows}</table>'

@@ -15,7 +15,7 @@ import panel_material_ui as pmui
 from rxferrix_lab.app.app import RxFerrix
 from rxferrix_lab.reactive.controls import Controls
 from rxferrix_lab.reactive.model import LiveModel
-from rxferrix_lab.views import jobs, overview
+from rxferrix_lab.views import clock_changes, crons, jobs, overview, pools
 from rxferrix_lab.views.access import Visitor, sign_in_is_on, visitor
 from rxferrix_lab.views.following import follow
 from rxferrix_lab.views.heartbeat import Heartbeat, come_back
@@ -25,7 +25,9 @@ from rxferrix_lab.views.state_pages import app_failed, sign_in_lost, sign_in_nee
 from rxferrix_lab.views.top_bar import TopBar
 
 def _theme(paper: str, text: str, ground: str, line: str) -> dict[str, Any]:
-    bar = {"backgroundColor": paper, "color": text, "boxShadow": "none", "borderBottom": line}
+    bar: dict[str, Any] = {"backgroundColor": paper, "color": text, "boxShadow": "none", "borderBottom": line}
+    # The title's white is written into the component; it must read on a white bar as well.
+    bar |= {"& a, & .title": {"color": "inherit !important"}}
     return {
         "palette": {
             "primary": {"main": ACCENT},
@@ -45,7 +47,7 @@ View = Callable[[LiveModel, Controls], pn.viewable.Viewable]
 FOLDER = Path("dashboard")
 IN_URL = (
     *("section", "zone", "job", "states", "text", "function", "pool", "cron", "since", "until"),
-    *("order", "at"),
+    *("order", "at", "is_dark"),
 )
 
 
@@ -62,6 +64,9 @@ class Section:
 SECTIONS: tuple[Section, ...] = (
     Section("overview", "Overview", "dashboard", overview.view),
     Section("jobs", "Jobs", "list_alt", jobs.view),
+    Section("crons", "Crons", "schedule", crons.view),
+    Section("clock", "Clock changes", "update", clock_changes.view),
+    Section("pools", "Pools", "memory", pools.view),
 )
 
 
@@ -129,15 +134,21 @@ class Page:
         if location is not None:
             location.sync(self._controls, {name: name for name in IN_URL})
         self._menu.param.watch(self._chosen, "active")
+        self.page.dark_theme = self._controls.is_dark
+        self.page.param.watch(self._theme_toggled, "dark_theme")
         self._controls.param.watch(self._open, ["section"])
         self._open()
         if document is not None:
             follow(self._model, document, self._drawn)
             come_back(document)
 
+    def _theme_toggled(self, event: Any) -> None:
+        self._controls.is_dark = bool(event.new)
+
     def _chosen(self, event: Any) -> None:
         at = event.new[0] if isinstance(event.new, tuple) else event.new
-        if at is not None:
+        # Setting the menu by hand comes through here too, and must not close the job of the URL.
+        if at is not None and SECTIONS[at].name != self._section().name:
             self._controls.param.update(section=SECTIONS[at].name, job=0)
 
     def _section(self) -> Section:

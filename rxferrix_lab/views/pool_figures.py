@@ -5,7 +5,16 @@ Each is made once and then fed: only what is new is sent.
 
 from collections.abc import Sequence
 
-from bokeh.models import ColumnDataSource, CustomJSTickFormatter, HoverTool, Range1d, Span
+from bokeh.layouts import column
+from bokeh.models import (
+    BasicTicker,
+    ColumnDataSource,
+    CustomJSTickFormatter,
+    DataRange1d,
+    HoverTool,
+    Range1d,
+    Span,
+)
 from bokeh.plotting import figure
 
 from rxferrix_lab.reactive.picture import PoolPicture, PoolSample
@@ -18,39 +27,40 @@ from rxferrix_lab.views.zone_ticks import wall_ticks
 _KEPT = 900  # samples
 _MOST_LANES = 64
 _ROW = 18  # pixels
+_HALF = 110
+_TICKS = 55  # the height of the time axis
 
 
 class OccupancyFigure:
-    """Slots in use above the line, those that wait below it."""
+    """Slots in use above, and those that wait mirrored below: each on its own scale, one time axis."""
 
     def __init__(self, zone: str) -> None:
         self._source = ColumnDataSource({"at": [], "in_use": [], "queued": [], "limit": []})
         self._last: PoolSample | None = None
-        self.plot = figure(
-            height=230, sizing_mode="stretch_width", x_axis_type="datetime", tools="",
-            toolbar_location=None, output_backend="canvas", min_border_right=28,
-        )  # fmt: skip
-        self.plot.xaxis[0].formatter = wall_ticks(zone)
-        self.plot.yaxis[0].formatter = CustomJSTickFormatter(
-            code="return Number.isInteger(tick) ? String(Math.abs(tick)) : ''"
-        )
-        self.plot.yaxis[0].axis_label = "waiting   ·   in use"
-        self._draw()
+        above, below = _half("in use", _HALF), _half("waiting", _HALF + _TICKS)
+        below.x_range = above.x_range
+        above.xaxis.visible = False
+        above.y_range = DataRange1d(start=0, range_padding=0.15, min_interval=1)
+        below.y_range = DataRange1d(end=0, flipped=False, range_padding=0.15, min_interval=1)
+        below.xaxis[0].formatter = wall_ticks(zone)
+        self._draw(above, below)
+        self.plot = column(above, below, sizing_mode="stretch_width", spacing=0)
 
-    def _draw(self) -> None:
-        shared = {"source": self._source, "step_mode": "after"}
-        self.plot.varea_step("at", 0, "in_use", fill_color=palette.ACCENT, fill_alpha=0.4, **shared)
-        self.plot.varea_step("at", "queued", 0, fill_color=palette.VIOLET, fill_alpha=0.4, **shared)
-        lines = {"in_use": palette.ACCENT, "queued": palette.VIOLET}
-        for column, colour in lines.items():
-            self.plot.step(
-                "at", column, source=self._source, mode="after", color=colour, line_width=1.5
+    def _draw(self, above: figure, below: figure) -> None:
+        source = self._source
+        for plot, name, colour in (
+            (above, "in_use", palette.ACCENT),
+            (below, "queued", palette.VIOLET),
+        ):
+            plot.varea_step(
+                "at", 0, name, source=source, step_mode="after", fill_color=colour, fill_alpha=0.35
             )
-        self.plot.step(
-            "at", "limit", source=self._source, mode="after", color=palette.GAP, line_width=2,
+            plot.step("at", name, source=source, mode="after", color=colour, line_width=1.5)
+            plot.add_layout(Span(location=0, dimension="width", line_color=palette.QUIET))
+        above.step(
+            "at", "limit", source=source, mode="after", color=palette.GAP, line_width=2,
             line_dash="6 4",
         )  # fmt: skip
-        self.plot.add_layout(Span(location=0, dimension="width", line_color=palette.QUIET))
 
     def show(self, history: Sequence[PoolSample]) -> None:
         """Send the samples that are new; all of them where they do not follow on those shown."""
@@ -62,6 +72,21 @@ class OccupancyFigure:
             self._source.stream(_columns(new), rollover=_KEPT)
         elif not follows:
             self._source.data = _columns(history)
+
+
+def _half(label: str, height: int) -> figure:
+    plot = figure(
+        height=height, sizing_mode="stretch_width", x_axis_type="datetime", tools="",
+        toolbar_location=None, output_backend="canvas", min_border_left=70, min_border_right=28,
+        min_border_top=4, min_border_bottom=0,
+    )  # fmt: skip
+    plot.yaxis[0].axis_label = label
+    plot.yaxis[0].formatter = CustomJSTickFormatter(
+        code="return Number.isInteger(tick) ? String(Math.abs(tick)) : ''"
+    )
+    plot.yaxis[0].ticker = BasicTicker(desired_num_ticks=4)
+    plot.ygrid.ticker = plot.yaxis[0].ticker
+    return plot
 
 
 def _columns(samples: Sequence[PoolSample]) -> dict[str, list[float]]:

@@ -6,6 +6,7 @@ app.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import panel as pn
@@ -49,7 +50,7 @@ class _Page:
 
     def __init__(self, model: LiveModel, controls: Controls) -> None:
         self._model, self._controls = model, controls
-        self._chosen = _id_of(model.pools[0]) if model.pools else _PLAIN_ID
+        self._chosen = _busiest(model.pools)
         self._grid = Grid(_COLUMNS, actions=_ACTIONS, openable=True)
         self._grid.on_action(self._act)
         self._grid.on_open(self._choose)
@@ -161,6 +162,12 @@ class _Page:
         self._question.ask(cancel_question(pool), cancel, yes="Cancel them all")
 
 
+def _busiest(pools: Sequence[PoolPicture]) -> str:
+    """The pool to show first."""
+    most = max(pools, key=lambda pool: (pool.queued, pool.in_use, not pool.is_plain), default=None)
+    return _id_of(most) if most is not None else _PLAIN_ID
+
+
 def table_row(pool: PoolPicture, wait: str, *, may_operate: bool) -> dict[str, Any]:
     """One pool as the table shows it."""
     actions = ["pause" if pool.limit else "resume", "cancel"]
@@ -203,6 +210,8 @@ def _headline(pool: PoolPicture, wait: str) -> str:
         said = f"is paused; {labels.number(pool.queued)} wait"
     elif pool.queued:
         said = f"is full; {labels.number(pool.queued)} wait, the oldest for {wait}"
+    elif pool.in_use >= pool.limit:
+        said = "has every slot in use; nothing waits"
     elif pool.in_use:
         said = "has free slots; nothing waits"
     else:

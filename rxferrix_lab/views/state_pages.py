@@ -53,7 +53,7 @@ def app_failed(host: Hosted) -> pn.viewable.Viewable:
             f'<div class="rx-pre">{esc(command)}</div>',
         )
     return _page(
-        "The app's database cannot be opened",
+        "The app does not run",
         f'<div class="rx-pre">{esc(host.problem)}</div>',
         "Put that right and reload the page; the server tries again each time.",
     )

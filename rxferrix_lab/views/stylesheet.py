@@ -6,6 +6,7 @@ Grounds and lines are mixed from the current text colour, so they follow the the
 CSS = """
 :host, .rx { --rx-line: color-mix(in srgb, currentColor 16%, transparent);
   --rx-quiet: color-mix(in srgb, currentColor 68%, transparent);
+  --rx-sheet: var(--mui-palette-background-paper, var(--panel-background-color, Canvas));
   --rx-ground: color-mix(in srgb, currentColor 5%, transparent);
   font-family: Roboto, "Helvetica Neue", Arial, sans-serif; font-size: 13px; line-height: 1.4; }
 .rx-chip { display: inline-flex; align-items: center; gap: 4px; padding: 1px 8px 1px 6px;
@@ -44,11 +45,11 @@ GRID_CSS = """
 .rx-grid table { border-collapse: separate; border-spacing: 0; width: 100%; }
 .rx-grid th { position: sticky; top: 0; z-index: 2; text-align: left; font-size: 12px;
   font-weight: 500; padding: 8px 10px; white-space: nowrap; border-bottom: 1px solid var(--rx-line);
-  background: var(--rx-sheet, Canvas); }
+  background: var(--rx-sheet); }
 .rx-grid th button { all: unset; cursor: pointer; color: inherit; }
 .rx-grid th button:hover { text-decoration: underline; }
 .rx-grid th button:focus-visible, .rx-grid td button:focus-visible { outline: 2px solid #3b82f6; }
-.rx-grid td { padding: 6px 10px; border-bottom: 1px solid var(--rx-line); max-width: 320px;
+.rx-grid td { padding: 6px 10px; border-bottom: 1px solid var(--rx-line); max-width: 210px;
   overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .rx-grid td.mono { font-family: "Roboto Mono", ui-monospace, Menlo, Consolas, monospace;
   font-size: 12px; }
@@ -56,7 +57,8 @@ GRID_CSS = """
 .rx-grid tr.open { cursor: pointer; }
 .rx-grid tbody tr:hover td { background: var(--rx-ground); }
 .rx-grid .right { text-align: right; font-variant-numeric: tabular-nums; }
-.rx-grid td.acts { text-align: right; padding: 2px 8px; }
+.rx-grid td.acts { text-align: right; padding: 2px 8px; position: sticky; right: 0;
+  background: var(--rx-sheet); }
 .rx-grid td.acts button { all: unset; cursor: pointer; padding: 4px 6px; border-radius: 4px;
   display: inline-flex; vertical-align: middle; gap: 4px; color: var(--rx-quiet); font-size: 12px; }
 .rx-grid td.acts button:hover { color: inherit; background: var(--rx-line); }

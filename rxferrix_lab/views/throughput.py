@@ -23,7 +23,7 @@ class Throughput:
     def __init__(self, zone: str) -> None:
         self._source = ColumnDataSource(_columns((), BEFORE_ALL))
         self._plot = figure(
-            height=190,
+            height=150,
             sizing_mode="stretch_width",
             x_axis_type="datetime",
             tools="",
@@ -36,7 +36,6 @@ class Throughput:
             width=50_000,
             source=self._source,
             color=[colour(state) for state in ENDED],
-            legend_label=list(ENDED),
             line_width=0,
         )
         tips = [(state, f"@{state}") for state in ENDED]
@@ -52,18 +51,6 @@ class Throughput:
         plot.yaxis[0].ticker.update(min_interval=1, desired_num_ticks=4)
         plot.xgrid.grid_line_color = None
         plot.xaxis[0].formatter = wall_ticks(zone)
-        legend: Any = plot.legend[0]
-        legend.update(
-            orientation="horizontal",
-            location="top_left",
-            padding=2,
-            border_line_width=0,
-            background_fill_alpha=0,
-            label_text_font_size="11px",
-            glyph_height=10,
-            glyph_width=10,
-        )
-        plot.add_layout(legend, "above")
 
     def show(self, buckets: Sequence[Bucket], now: datetime, zone: str) -> None:
         """Show the hour until now; nothing is sent where it is the one shown."""

@@ -69,21 +69,28 @@ class _Live:
     def __init__(self, model: LiveModel, controls: Controls, days: float) -> None:
         self._model, self._controls = model, controls
         self._span = timedelta(days=days)
+        self._schedules: tuple[NamedSchedule, ...] = ()
         self._drawn: tuple[object, ...] = ()
         self._figure = pn.pane.Bokeh(sizing_mode="stretch_width", margin=0)
         self._notes = html()
         self.layout = pn.Column(
             self._figure, self._notes, sizing_mode="stretch_width", margin=0
         )
-        model.param.watch(self._draw, ["crons", "now"])
+        model.param.watch(self._take_crons, "crons")
+        model.param.watch(self._draw, "now")
         controls.param.watch(self._draw, "zone")
+        self._take_crons()
+
+    def _take_crons(self, *_: object) -> None:
+        crons = self._model.crons
+        self._schedules = schedules_of(
+            cron.record for cron in crons if not cron.record.paused and not cron.is_dormant
+        )
         self._draw()
 
     def _draw(self, *_: object) -> None:
         """Draw again where a schedule or the zone changed, or enough time passed to be seen."""
-        now, zone = self._model.now, self._controls.zone
-        awake = [c.record for c in self._model.crons if not c.record.paused and not c.is_dormant]
-        schedules = schedules_of(awake)
+        now, zone, schedules = self._model.now, self._controls.zone, self._schedules
         frame = now.timestamp() // (self._span.total_seconds() / _FRAMES)
         drawn = (schedules, zone, frame)
         if drawn == self._drawn:

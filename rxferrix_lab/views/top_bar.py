@@ -31,8 +31,10 @@ class TopBar:
     def __init__(self, model: LiveModel, controls: Controls, who: Visitor) -> None:
         self._model = model
         self._controls = controls
-        self._status = html(width=330, sizing_mode="fixed", margin=(0, 6))
-        self._who = html(_who(who), width=150, sizing_mode="fixed", margin=(0, 6))
+        self._status = html(width=330, height=22, sizing_mode="fixed", margin=(0, 6), align="center")
+        self._who = html(
+            _who(who), width=150, height=22, sizing_mode="fixed", margin=(0, 6), align="center"
+        )
         self._zone = pmui.Select(
             label="Time zone",
             options={"Browser's zone": BROWSER} | {name: name for name in zone_names()},
@@ -41,6 +43,7 @@ class TopBar:
             size="small",
             width=190,
             margin=(6, 6),
+            sx={"& .MuiSelect-select, & .MuiInputBase-root": {"color": "text.primary"}},
         )
         self.row = pn.Row(
             pn.Spacer(sizing_mode="stretch_width"),

@@ -135,9 +135,9 @@ class Notebook:
         self.wait_until_idle()
 
     def wait_until_idle(self) -> None:
-        """Return once the kernel waits for work."""
-        idle = self.page.locator('.jp-Notebook-ExecutionIndicator[data-status="idle"]')
-        expect(idle).to_be_visible(timeout=PATIENCE_MS)
+        """Return once there is a kernel that waits for work; the indicator alone is idle without one."""
+        status = self.page.locator("#jp-main-statusbar")
+        expect(status).to_contain_text("(ipykernel) | Idle", timeout=PATIENCE_MS)
 
 
 def write_notebook(path: Path, *cells: str) -> None:

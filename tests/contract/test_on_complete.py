@@ -76,7 +76,9 @@ async def t() -> AsyncIterator[TestApp]:
 
 def told(t: TestApp) -> list[tuple[int, str]]:
     rows = t.sql("SELECT job, result FROM told ORDER BY id")
-    return [(int(job), str(result)) for job, result in zip(rows["job"], rows["result"], strict=True)]
+    return [
+        (int(job), str(result)) for job, result in zip(rows["job"], rows["result"], strict=True)
+    ]
 
 
 async def enqueued(t: TestApp) -> JobId:
@@ -150,7 +152,9 @@ class TestItRunsExactlyOnce:
         await t.restart()
         await t.advance_time(HOUR)
 
-        assert told(t) == [(job, "interrupted: the process that ran it ended before the action did")]
+        assert told(t) == [
+            (job, "interrupted: the process that ran it ended before the action did")
+        ]
 
     async def test_for_a_job_that_a_crash_caught_in_its_grace(self, t: TestApp) -> None:
         job = await enqueued(t)

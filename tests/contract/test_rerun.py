@@ -1,4 +1,4 @@
-"""Contract 6.3: an admin can run again what failed or was canceled, a failed completion included."""
+"""Contract 6.3: an admin can run again what failed or was canceled, completions included."""
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -20,7 +20,7 @@ HOUR = timedelta(hours=1)
 
 app = RxFerrix(interactive=False)
 app.table("told", "job BIGINT, result VARCHAR")
-app.table("mended", "by VARCHAR")
+app.table("mended", "who VARCHAR")
 app.workpool(Workpool("emails", 2))
 
 
@@ -34,7 +34,7 @@ async def send(ctx: ActionCtx, to: str) -> str:
 
 @app.mutation
 def mend(ctx: MutationCtx) -> None:
-    ctx.db.insert("mended", {"by": "an operator"})
+    ctx.db.insert("mended", {"who": "an operator"})
 
 
 @app.mutation

@@ -321,7 +321,10 @@ class TestTables:
     @pytest.mark.parametrize(
         ("body", "message"),
         [
-            (lambda ctx: ctx.db.insert("nowhere", {}), r'make it with app\.table\("nowhere", "…"\)'),
+            (
+                lambda ctx: ctx.db.insert("nowhere", {}),
+                r'make it with app\.table\("nowhere", "…"\)',
+            ),
             (lambda ctx: ctx.db.insert("plain", {}), "need a column id of type BIGINT"),
             (lambda ctx: ctx.db.insert("notes", {"colour": 1}), "no column 'colour'"),
             (lambda ctx: ctx.db.insert("notes", {"id": "7"}), "an id is a whole number"),

@@ -12,7 +12,7 @@ import anyio.to_thread
 import duckdb
 import pytest
 
-from rxferrix_lab import ActionCtx, JobId, Mutation, MutationCtx, QueryCtx, RxFerrix, Rows, TestApp
+from rxferrix_lab import ActionCtx, JobId, Mutation, MutationCtx, QueryCtx, Rows, RxFerrix, TestApp
 from rxferrix_lab.errors import (
     ForbiddenStatementError,
     ReservedTableError,

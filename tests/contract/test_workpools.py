@@ -10,13 +10,13 @@ from rxferrix_lab.app.contexts import ActionCtx, MutationCtx, SyncActionCtx
 from rxferrix_lab.domain.job import JobId
 from rxferrix_lab.domain.workpool import Workpool
 from rxferrix_lab.engine.cancellation import PoolCancellation
+from rxferrix_lab.engine.program import Identity
 from rxferrix_lab.errors import (
     ArgumentsError,
     NotSchedulableError,
     PermissionDeniedError,
     UnknownPoolError,
 )
-from rxferrix_lab.engine.program import Identity
 from rxferrix_lab.testing import TestApp
 
 NOW = timedelta(0)
@@ -67,12 +67,12 @@ def running(t: TestApp, pool: str) -> int:
 
 
 class TestSlots:
-    """6.1: at most `max_parallelism` actions of a pool run at once, each pool with its own slots."""
+    """6.1: at most `max_parallelism` actions of a pool run at once, each with its own slots."""
 
     async def test_are_never_exceeded(self, t: TestApp) -> None:
         await t.scheduler.pool("emails").enqueue_many(work, [(n,) for n in range(9)])
 
-        seen = []
+        seen: list[int] = []
         for _ in range(4):
             await t.advance_time(MINUTE / 2)
             seen.append(running(t, "emails"))
@@ -258,7 +258,7 @@ def enqueueing_in_a_thread(ctx: SyncActionCtx) -> None:
 
 
 class TestCancelPool:
-    """6.4: all that is queued or running at that moment, in one transaction; later jobs untouched."""
+    """6.4: all that is queued or running at that moment, in one transaction; no later job."""
 
     async def fill(self, t: TestApp) -> list[JobId]:
         pool = t.scheduler.pool("emails")

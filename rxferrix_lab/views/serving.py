@@ -1,0 +1,38 @@
+"""The dashboard of a running app, from its own process and in a thread of its own."""
+
+from typing import Any
+
+import panel as pn
+
+from rxferrix_lab.app.app import RxFerrix
+from rxferrix_lab.views.hosting import Hosted
+from rxferrix_lab.views.page import page_of
+
+PATH = "dashboard"
+
+
+class ServedPage:
+    """A server of one app's page; `stop` ends it, and leaves the app alone."""
+
+    def __init__(self, app: RxFerrix, port: int, address: str) -> None:
+        host = Hosted("app", app)
+        self.url = f"http://{address}:{port}/{PATH}"
+        self._thread: Any = pn.serve(
+            {PATH: lambda: page_of(host)},
+            port=port,
+            address=address,
+            show=False,
+            verbose=False,
+            threaded=True,
+            websocket_origin=[f"{address}:{port}", f"localhost:{port}", f"127.0.0.1:{port}"],
+        )
+
+    def stop(self) -> None:
+        """Answer no longer."""
+        self._thread.stop()
+        self._thread.join(5)
+
+
+def serve(app: RxFerrix, port: int, address: str) -> ServedPage:
+    """Serve the app's page."""
+    return ServedPage(app, port, address)
