@@ -61,7 +61,7 @@ class CronRecord:
     args: str  # JSON
     next_run_at: datetime | None  # null when nothing is left before the year 9999
     declared_at: datetime
-    # The last occurrence, run, skipped or missed; when it was declared or resumed, where that is later.
+    # The last occurrence, whatever became of it, or when it was declared or resumed, if later.
     seen_until: datetime
     last_run_at: datetime | None = None  # when its latest job was made
     last_job: JobId | None = None
@@ -85,7 +85,7 @@ class CronRecord:
         return Interval(timedelta(microseconds=self.every_us), self.anchor)
 
     def following(self, after: datetime) -> datetime | None:
-        """The first occurrence later than `after` that is not settled; None before the year 9999."""
+        """The first occurrence later than `after` that is not settled; None if none is left."""
         schedule, spans = self.schedule(), SettledSpans.read(self.settled)
         found = schedule.next_instant(after)
         while found is not None and (span := spans.around(found)) is not None:

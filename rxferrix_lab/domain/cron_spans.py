@@ -1,7 +1,7 @@
 """Which occurrences of a cron are settled: each became a job or was skipped, and none does again.
 
-Kept on the cron itself, because jobs are deleted some days after they ended while a clock may be set
-back by years. Holds spans of instants, merged so that they stay few. Knows no schedule.
+Kept on the cron itself, because jobs are deleted some days after they ended while a clock may be
+set back by years. Holds spans of instants, merged so that they stay few. Knows no schedule.
 """
 
 import json

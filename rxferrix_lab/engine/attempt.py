@@ -179,10 +179,6 @@ class Attempt:
         for scope in self.cut_on_abort:
             scope.cancel()
         self.scope.cancel()
-        self.cut_calls()
-
-    def cut_calls(self) -> None:
-        """End what threads of the action wait for."""
         for scope in self.calls.values():
             scope.cancel()
 

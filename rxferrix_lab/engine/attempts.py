@@ -63,11 +63,11 @@ class Attempts:
         self.touched: set[Attempt] = set()  # may run on without the clock; read by the stepper
 
     def use(self, tasks: TaskGroup | None) -> None:
-        """Run attempts in this task group from now on; without one, none waits any more."""
+        """Run attempts in this task group from now on; without one, none has a grace any more."""
         self._tasks = tasks
         if tasks is None:
             for attempt in self.alive:
-                attempt.cut_calls()
+                attempt.abort()
 
     def start(self, work: Callable[[], Coroutine[Any, Any, None]], name: str) -> None:
         """Run a caller's action as a task beside the attempts."""

@@ -52,7 +52,10 @@ def _in_step(
 
 
 def _first(transaction: Transaction, declared: DeclaredCron, now: datetime) -> CronRecord:
-    """The row of a cron that is not stored. A run of an earlier one of its name may not have ended."""
+    """The row of a cron that is not stored.
+
+    A run of an earlier one of its name may go on; it counts as the previous one.
+    """
     fresh = declared.record(now, None)
     unfinished = transaction.jobs_where(cron=declared.name)
     return replace(
@@ -84,7 +87,7 @@ def repaired(
     error: RxFerrixError,
     now: datetime,
 ) -> CronRecord:
-    """The row of a cron whose stored schedule cannot be read, as it is declared; the log says so."""
+    """The row of a cron whose stored schedule cannot be read, as declared; the log says so."""
     detail = (
         f"{stored.name}: its stored schedule cannot be read ({error}); it goes on as it is "
         "declared, and the next run is computed from now"

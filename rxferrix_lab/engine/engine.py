@@ -102,7 +102,7 @@ class Engine:
         self.must_stop = False
         self._has_taken_over = False
         self._to_cancel: deque[JobId] = deque()
-        self.is_settled = True  # set by a stepper: nothing goes on before it steps again
+        self.is_settled = False  # set while a stepper waits for what it started, or for nothing
         self._gathered: list[Request] = []  # of this turn of the loop
 
     # --- starting and stopping ------------------------------------------------------------------

@@ -35,17 +35,21 @@ def arguments_error(error: ArgumentsError) -> JobError:
 
 
 def _user_frames(error: BaseException) -> list[str]:
-    summary = traceback.TracebackException.from_exception(error)
-    seen: TracebackOf = summary
-    while seen is not None:
-        seen.stack = traceback.StackSummary.from_list(
-            [frame for frame in seen.stack if _is_users(frame.filename)]
+    told = traceback.TracebackException.from_exception(error)
+    _keep_users_frames(told)
+    return list(told.format())
+
+
+def _keep_users_frames(told: traceback.TracebackException) -> None:
+    """Also of what it came from, and of the members of a group."""
+    ahead = [told]
+    while ahead:
+        each = ahead.pop()
+        each.stack = traceback.StackSummary.from_list(
+            [frame for frame in each.stack if _is_users(frame.filename)]
         )
-        seen = seen.__cause__ or (None if seen.__suppress_context__ else seen.__context__)
-    return list(summary.format())
-
-
-TracebackOf = traceback.TracebackException | None
+        others = (each.__cause__, each.__context__, *(each.exceptions or ()))
+        ahead.extend(other for other in others if other is not None)
 
 
 def _is_users(filename: str) -> bool:
@@ -65,6 +69,8 @@ def _message_of(error: BaseException) -> str:
 
 
 def _bounded(text: str) -> str:
+    # A lone surrogate, as in a file name that is no UTF-8, cannot be stored.
+    text = text.encode("utf-8", "replace").decode("utf-8")
     if len(text) <= LONGEST_TEXT:
         return text
     half = LONGEST_TEXT // 2

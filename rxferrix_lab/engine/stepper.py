@@ -49,6 +49,7 @@ class Stepper:
             await self._run_until(until, ran)
         finally:
             self.engine.dispatch.started = None
+            self.engine.is_settled = False
         return ran
 
     async def _run_until(self, until: datetime, ran: list[JobId]) -> None:

@@ -14,7 +14,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from rxferrix_lab.app.contexts import MutationCtx
-from rxferrix_lab.app.functions import Action, Registered, Schedulable
+from rxferrix_lab.app.functions import Registered, Schedulable
+from rxferrix_lab.app.signature import Signature
+from rxferrix_lab.domain.cron import CronSchedule
 from rxferrix_lab.domain.job import JobId
 from rxferrix_lab.domain.workpool import check_retries
 from rxferrix_lab.errors import ArgumentsError, RxFerrixError, UnknownPoolError
@@ -86,6 +88,8 @@ class CellMagics:
         if options.pool is not None and options.pool not in app.registry.pools:
             raise UnknownPoolError(options.pool, sorted(app.registry.pools))
         function = build_function(header, kind, body, dict_of(self._namespace), self._cache)
+        if options.is_scheduled or options.is_run_now:
+            _check_no_arguments(Signature.of(function, name=header.name))
         registered: Registered[..., Any] = getattr(app, kind)(function)
         self._namespace[header.name] = registered
         before = self._options.get(header.name)
@@ -115,7 +119,6 @@ class CellMagics:
         job = self._jobs.get(header.name)
         if job is not None and app.job(job).finished_at is None:
             return Declared(f"{text}; its job has not ended, so no second one was made", app.handle(job))
-        _check_no_arguments(function)
         job = enqueue(app.sync_scheduler, function, options)
         self._jobs[header.name] = job
         return Declared(text, app.handle(job))
@@ -129,7 +132,6 @@ class CellMagics:
         options: CellOptions,
         text: str,
     ) -> Declared:
-        _check_no_arguments(function)
         known = len(app.jobs(cron=name, limit=1))
         target = _enqueuing(app, function, options)
         if options.every is not None:
@@ -167,9 +169,9 @@ def _enqueuing(
     return app.mutation(name=function.name + ENQUEUES, internal=True)(enqueue_it)
 
 
-def _check_no_arguments(function: Schedulable[..., Any]) -> None:
+def _check_no_arguments(signature: Signature) -> None:
     try:
-        function.signature.encode((), {})
+        signature.encode((), {})
     except ArgumentsError as error:
         raise RxFerrixError(
             f"{error}; a cell that runs by itself passes no arguments: give each parameter a default"
@@ -229,6 +231,8 @@ def read_options(kind: str, text: str) -> CellOptions:
         )
     if zone is not None and cron is None:
         raise RxFerrixError("--zone is the zone of a --cron, and there is none")
+    if cron is not None:
+        CronSchedule(cron, zone or "UTC")
     retries = given.get("retries")
     if retries is not None:
         check_retries(retries)

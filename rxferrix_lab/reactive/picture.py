@@ -19,9 +19,24 @@ from rxferrix_lab.storage.statistics import (
 )
 
 __all__ = [
-    *("BEFORE_ALL", "Bucket", "Counts", "CronPicture", "CronRun", "FailureGroup", "Health", "JobDetails"),
-    *("LogRow", "LogSearch", "NextRun", "Overview", "Picture", "PoolPicture", "PoolRun", "PoolSample"),
-    *("Progress", "RunOutcome"),
+    "BEFORE_ALL",
+    "Bucket",
+    "Counts",
+    "CronPicture",
+    "CronRun",
+    "FailureGroup",
+    "Health",
+    "JobDetails",
+    "LogRow",
+    "LogSearch",
+    "NextRun",
+    "Overview",
+    "Picture",
+    "PoolPicture",
+    "PoolRun",
+    "PoolSample",
+    "Progress",
+    "RunOutcome",
 ]
 
 RunOutcome = JobState | Literal["skipped"]

@@ -1,7 +1,7 @@
 """Which slot each run of a pool was in, so that a picture shows them side by side.
 
-Pure. The engine counts slots and does not number them, so a run is put into the lowest lane that was
-free when it began; runs that overlap are never in one lane.
+Pure. The engine counts slots and does not number them, so a run is put into the lowest lane that
+was free when it began; runs that overlap are never in one lane.
 """
 
 from collections.abc import Sequence

@@ -49,7 +49,12 @@ class _Page:
         self._changes: dict[str, ClockChange] = {}
         zone = _first_zone(self._schedules, controls.zone)
         self._zone = pmui.AutocompleteInput(
-            label="Zone", options=zone_names(), value=zone, min_characters=1, width=260, size="small"
+            label="Zone",
+            options=zone_names(),
+            value=zone,
+            min_characters=1,
+            width=260,
+            size="small",
         )
         self._year = pmui.IntInput(
             label="Changes from year", value=model.now.year, start=_YEARS[0], end=_YEARS[1],
@@ -71,25 +76,25 @@ class _Page:
         self._list_changes()
 
     def _watch(self) -> None:
-        self._zone.param.watch(lambda _: self._list_changes(), "value")
-        self._year.param.watch(lambda _: self._list_changes(), "value")
-        self._change.param.watch(lambda _: self._draw(), "value")
-        self._runs.param.watch(lambda _: self._draw_wall(), "value")
-        self._model.param.watch(lambda _: self._take_crons(), "crons")
+        self._zone.param.watch(self._list_changes, "value")
+        self._year.param.watch(self._list_changes, "value")
+        self._change.param.watch(self._draw, "value")
+        self._runs.param.watch(self._draw_wall, "value")
+        self._model.param.watch(self._take_crons, "crons")
 
-    def _take_crons(self) -> None:
-        """Draw again only where a schedule came, went or changed; runs alone change nothing here."""
+    def _take_crons(self, *_: object) -> None:
+        """Draw again only where a schedule came, went or changed; runs alone change nothing."""
         schedules = schedules_of(cron.record for cron in self._model.crons)
         if schedules != self._schedules:
             self._schedules = schedules
             self._draw()
 
-    def _list_changes(self) -> None:
+    def _list_changes(self, *_: object) -> None:
         zone, now = self._zone.value, self._model.now
         if self._year.value == now.year:
             changes = changes_from(zone, now)
         else:
-            changes = changes_of_years(zone, self._year.value)
+            changes = changes_of_years(zone, self._year.value or now.year)
         self._changes = {_choice(zone, change): change for change in changes}
         chosen = next(iter(self._changes), None)
         is_same = self._change.value == chosen
@@ -97,7 +102,7 @@ class _Page:
         if is_same:
             self._draw()
 
-    def _draw(self) -> None:
+    def _draw(self, *_: object) -> None:
         change = self._changes.get(self._change.value or "")
         if change is None:
             self._show_no_change()
@@ -125,9 +130,7 @@ class _Page:
         )
         put(self._sentence, _sentence(text))
         hint = "Choose another zone, or an earlier year."
-        self._pictures.objects = [
-            html(empty(f"No clock change in {self._zone.value}", hint))
-        ]
+        self._pictures.objects = [html(empty(f"No clock change in {self._zone.value}", hint))]
 
     def _offer_runs(self, picture: ChangePicture) -> None:
         """The crons to draw against the wall clock, touched ones first; keeps what was chosen."""
@@ -141,7 +144,7 @@ class _Page:
         if is_same:
             self._draw_wall()
 
-    def _draw_wall(self) -> None:
+    def _draw_wall(self, *_: object) -> None:
         picture = self._picture
         if picture is None:
             return

@@ -1,11 +1,11 @@
 """The list of crons in the browser: name, strip of runs, next run, counters and buttons.
 
-Every text reaches the page as text and never as HTML. Clicks come back as the name of the action and
-of the cron. Knows nothing of schedules.
+Every text reaches the page as text and never as HTML. Clicks come back as the name of the action
+and of the cron. Knows nothing of schedules.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import param
 from panel.custom import JSComponent
@@ -46,11 +46,17 @@ LIST_CSS = """
 """
 
 
+class Click(Protocol):
+    """What the browser sends: two names under `detail`."""
+
+    data: dict[str, tuple[str, str]]
+
+
 class CronList(JSComponent):
     """The list. `rows` is written by the view only."""
 
     rows: list[Any] = param.List(default=[])  # type: ignore[assignment]  # a param descriptor
-    shapes: dict[str, Any] = param.Dict(default={})  # type: ignore[assignment]
+    shapes: dict[str, Any] = param.Dict(default=shapes())  # type: ignore[assignment]
 
     _stylesheets = [CSS, LIST_CSS]  # noqa: RUF012  # panel reads it from the class
 
@@ -144,21 +150,19 @@ class CronList(JSComponent):
     }
     """
 
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(shapes=shapes(), **{"sizing_mode": "stretch_width", **settings})
-        self._acted: list[Acted] = []
+    _acted: Acted | None = None
 
     def on_action(self, callback: Acted) -> None:
         """Call with (action, cron) when a button is clicked; may be a coroutine function."""
-        self._acted.append(callback)
+        self._acted = callback
 
-    def show(self, rows: Sequence[Mapping[str, Any]]) -> None:
+    def set_rows(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Show these rows; nothing is sent where they are the ones shown."""
         fresh = [dict(row) for row in rows]
         if fresh != self.rows:
             self.rows = fresh
 
-    def _handle_act(self, event: Any) -> None:
+    def _handle_act(self, event: Click) -> None:
         name, cron = event.data["detail"]
-        for callback in self._acted:
-            run_callback(callback, str(name), str(cron))
+        if self._acted is not None:
+            run_callback(self._acted, name, cron)

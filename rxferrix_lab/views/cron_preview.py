@@ -1,11 +1,11 @@
-"""The preview box: an expression and a zone, its next runs, and what the next clock changes do to it.
+"""The preview box: an expression and a zone, its next runs, and what clock changes do to it.
 
-Nothing that is typed here is declared anywhere. A wrong expression shows its error as it is written.
+Nothing that is typed here is declared anywhere. A wrong expression shows its error at once.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, assert_never
 
 import panel_material_ui as pmui
 from panel import FlexBox
@@ -45,6 +45,7 @@ class CronPreview:
             label="Zone", options=zone_names(), value=controls.zone, min_characters=1,
             width=240, size="small",
         )  # fmt: skip
+        self._text = ""  # what stands in the box, entered or not
         self._answer = html()
         self.layout: Viewable = card(
             "Try an expression before you commit it",
@@ -52,25 +53,29 @@ class CronPreview:
             self._answer,
         )
         self._expr.param.watch(self._typed, "value_input")
-        self._expr.param.watch(self._typed, "value")
-        self._zone.param.watch(self._typed, "value")
-        controls.param.watch(self._typed, "zone")
-        self._show(self._expr.value)
+        self._expr.param.watch(self._entered, "value")
+        self._zone.param.watch(self._show, "value")
+        controls.param.watch(self._show, "zone")
+        self._entered()
 
     def take(self, expr: str, zone: str) -> None:
         """Show an expression that stands elsewhere on the page."""
         self._expr.param.update(value=expr, value_input=expr)
         self._zone.value = zone
 
-    def _typed(self, event: Any) -> None:
-        is_text = event.obj is self._expr
-        self._show(event.new if is_text else self._expr.value_input or self._expr.value)
+    def _typed(self, *_: object) -> None:
+        self._text = self._expr.value_input or ""
+        self._show()
 
-    def _show(self, expr: str) -> None:
-        answer = outlook(expr or "", self._zone.value or "", self._model.now)
+    def _entered(self, *_: object) -> None:
+        self._text = self._expr.value or ""
+        self._show()
+
+    def _show(self, *_: object) -> None:
+        answer = outlook(self._text, self._zone.value or "", self._model.now)
         match answer:
             case Refusal():
-                put(self._answer, refusal_html(answer, expr or ""))
+                put(self._answer, refusal_html(answer, self._text))
             case Outlook():
                 put(self._answer, outlook_html(answer, self._controls.zone))
             case _:

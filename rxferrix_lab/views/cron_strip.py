@@ -1,4 +1,4 @@
-"""The last runs of a cron as a strip of small cells, one shape for each way that an occurrence went.
+"""The last runs of a cron as a strip of small cells, one shape for each way that one went.
 
 Pure: turns `CronRun`s into cells with a few words each. The shapes read without colour: a high bar
 failed, a hollow one was skipped, a crossed one was missed.
@@ -26,7 +26,7 @@ SHAPES: Mapping[str, tuple[str, str]] = {
 
 
 def cells(runs: Sequence[CronRun], zone: str) -> list[Cell]:
-    """The cells of runs, oldest first; what passed unseen has a cell before the run that made up."""
+    """The cells of runs, oldest first; what passed unseen has one before the run that made up."""
     found: list[Cell] = []
     for run in runs:
         at = labels.instant(run.at, zone)

@@ -38,7 +38,9 @@ class _Page:
 
     def __init__(self, model: LiveModel, controls: Controls) -> None:
         self._model, self._controls = model, controls
-        self._list = CronList()
+        self._list = CronList(  # type: ignore[no-untyped-call]  # the constructor is panel's
+            sizing_mode="stretch_width"
+        )
         self._hint = html()
         self._question = Question()
         self._preview = CronPreview(model, controls)
@@ -57,7 +59,7 @@ class _Page:
     def _show(self, *_: object) -> None:
         crons, zone = self._model.crons, self._controls.zone
         may_operate = self._model.operator.may_operate
-        self._list.show([row(cron, zone, may_operate=may_operate) for cron in crons])
+        self._list.set_rows([row(cron, zone, may_operate=may_operate) for cron in crons])
         put(self._hint, cron_strip.legend() if crons else NO_CRONS)
 
     async def _act(self, action: str, name: str) -> None:

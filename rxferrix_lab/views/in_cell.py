@@ -4,6 +4,8 @@ One thread refreshes what all cells show, so a busy cell stops none of them, and
 two threads. A view that no cell shows any more is forgotten with its model.
 """
 
+import logging
+import os
 import threading
 from collections.abc import Callable
 from weakref import WeakSet, finalize
@@ -15,12 +17,16 @@ from rxferrix_lab.reactive.model import LiveModel
 
 View = Callable[[LiveModel, Controls], pn.viewable.Viewable]
 _loaded = threading.Event()
+_log = logging.getLogger(__name__)
 
 
 def in_cell(view: View, model: LiveModel, zone: str = "UTC") -> pn.viewable.Viewable:
     """The view, showing instants in the zone and following the model for as long as a cell shows it."""
     if not _loaded.is_set():
-        pn.extension(inline=True)  # from the package's own files: nothing is fetched
+        # From the package's own files, so that nothing is fetched: the scripts by the argument, the
+        # style sheets of what is drawn later by the variable.
+        os.environ.setdefault("PANEL_INLINE", "true")
+        pn.extension(inline=True)
         _loaded.set()
     layout = pn.Column(view(model, Controls(zone=zone)), sizing_mode="stretch_width", margin=0)
     _refresher.add(_Followed(layout, model))
@@ -68,8 +74,15 @@ class _Refresher:
                     self._is_running = False
                     return
             for one in followed:
-                one.model.refresh()
+                _refresh(one.model)
             del followed
+
+
+def _refresh(model: LiveModel) -> None:
+    try:
+        model.refresh()
+    except Exception:  # noqa: BLE001  # one cell's fault must not stop the others
+        _log.exception("a view in a cell could not be brought up to date")
 
 
 _refresher = _Refresher()

@@ -9,7 +9,7 @@ import panel_material_ui as pmui
 from rxferrix_lab.reactive.job_filter import JobSearch
 from rxferrix_lab.reactive.model import LiveModel
 
-LOOK = {"size": "small", "variant": "text", "margin": (4, 2)}
+LOOK = {"size": "small", "margin": (4, 2)}
 
 
 def export_buttons(model: LiveModel, search: Callable[[], JobSearch]) -> pn.Row:

@@ -6,14 +6,16 @@ The wall clock of the lanes' zone stands above, UTC below. Draws a `Lanes` snaps
 from collections.abc import Sequence
 from datetime import datetime
 
-from bokeh.models import BoxAnnotation, DatetimeAxis, FixedTicker, HoverTool, Label, Range1d, Span
+from bokeh.models import FixedTicker, HoverTool, Range1d
+from bokeh.models.annotations import BoxAnnotation, Label, Span
+from bokeh.models.text import BaseText
 from bokeh.plotting import figure
 
 from rxferrix_lab.domain.zone import ClockChange
 from rxferrix_lab.reactive.run_marks import Lane, Lanes, Mark, time_of
 from rxferrix_lab.views import palette
 from rxferrix_lab.views.mark_glyphs import draw_marks, milliseconds
-from rxferrix_lab.views.zone_ticks import utc_ticks, wall_ticks
+from rxferrix_lab.views.zone_ticks import utc_ticks, wall_axis
 
 _ROW = 26  # pixels
 _AXES = 150
@@ -27,9 +29,9 @@ def lane_figure(lanes: Lanes, *, now: datetime | None = None) -> figure:
         height=_AXES + _ROW * (rows + 1),
         sizing_mode="stretch_width",
         x_axis_type="datetime",
-        x_range=Range1d(milliseconds(lanes.start), milliseconds(lanes.end)),
+        x_range=Range1d(start=milliseconds(lanes.start), end=milliseconds(lanes.end)),
         # A row below the lanes is left free for what is written at each clock change.
-        y_range=Range1d(rows + 0.6, -0.6),
+        y_range=Range1d(start=rows + 0.6, end=-0.6),
         tools="xpan,xwheel_zoom,reset",
         active_scroll=None,
         toolbar_location=None,
@@ -42,8 +44,13 @@ def lane_figure(lanes: Lanes, *, now: datetime | None = None) -> figure:
     _draw(plot, lanes.lanes)
     if now is not None and lanes.start <= now <= lanes.end:
         plot.add_layout(
-            Span(location=milliseconds(now), dimension="height", line_color=palette.QUIET,
-                 line_width=2, name="now")
+            Span(
+                location=milliseconds(now),
+                dimension="height",
+                line_color=palette.QUIET,
+                line_width=2,
+                name="now",
+            )
         )
     return plot
 
@@ -59,7 +66,7 @@ def marks_with_rows(lanes: Sequence[Lane]) -> list[tuple[Mark, float, str]]:
 
 
 def plain(text: str, longest: int = _LONGEST_LABEL) -> str:
-    """A text as Bokeh shows it literally, cut to a length; it would typeset `$$…$$` as a formula."""
+    """A text cut to a length, literally: Bokeh would typeset `$$…$$` as a formula."""
     shown = text if len(text) <= longest else text[: longest - 1] + "…"
     return shown.replace("$$", "$\u200b$").replace("\\", "\u200b\\\u200b")
 
@@ -67,11 +74,12 @@ def plain(text: str, longest: int = _LONGEST_LABEL) -> str:
 def _axes(plot: figure, lanes: Lanes) -> None:
     below = plot.xaxis[0]
     below.formatter, below.axis_label = utc_ticks(), "UTC"
-    above = DatetimeAxis(formatter=wall_ticks(lanes.zone), axis_label=f"wall clock {lanes.zone}")
-    plot.add_layout(above, "above")
-    names = {row: plain(lane.named.name) for row, lane in enumerate(lanes.lanes)}
+    plot.add_layout(wall_axis(lanes.zone), "above")
+    names: dict[float | str, str | BaseText] = {
+        row: plain(lane.named.name) for row, lane in enumerate(lanes.lanes)
+    }
     axis = plot.yaxis[0]
-    axis.ticker = FixedTicker(ticks=list(names))
+    axis.ticker = FixedTicker(ticks=list(range(len(names))))
     axis.major_label_overrides = names
     axis.minor_tick_line_color = axis.major_tick_line_color = axis.axis_line_color = None
     plot.ygrid.ticker = axis.ticker

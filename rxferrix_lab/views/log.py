@@ -38,7 +38,7 @@ class _Page:
         self._has_older = False
         self._open: set[str] = set()
         self._pages: list[int | None] = [None]  # the id before which each page begins, newest first
-        self._is_loading = self._is_stale = False
+        self._is_fetching = self._is_stale = False
         self._outcome = pmui.Select(
             label="Outcome", options=list(OUTCOMES), value=ANY, width=150, size="small"
         )
@@ -49,14 +49,16 @@ class _Page:
             label="Text", placeholder="in function, who, why, output or error", width=300,
             size="small", max_length=200,
         )  # fmt: skip
-        self._list = LogList()
+        self._list = LogList(  # type: ignore[no-untyped-call]  # the constructor is panel's
+            sizing_mode="stretch_width"
+        )
         self._list.on_call(self._called)
         self._hint, self._place = html(), html(width=190, sizing_mode=None, margin=(8, 6))
         self._newest = _button("Newest")
         self._newer, self._older = _button("Newer"), _button("Older")
         self.layout = card("Log", *self._body())
         self._watch()
-        run_callback(self.load)
+        self._load()
 
     def _body(self) -> list[pn.viewable.Viewable]:
         pager = pn.Row(self._newest, self._newer, self._older, self._place, margin=0)
@@ -91,31 +93,35 @@ class _Page:
     def _go(self, pages: list[int | None]) -> None:
         self._pages = pages
         self._open.clear()
-        run_callback(self.load)
+        self._load()
 
     def _committed(self, *_: object) -> None:
         if self._pages == [None]:
-            run_callback(self.load)
+            self._load()
 
-    async def load(self) -> None:
-        """Fetch the page that is asked for; one fetch at a time, and again if it grew old meanwhile."""
-        if self._is_loading:
+    def _load(self) -> None:
+        """Show the page that is asked for; what the model holds already needs no query."""
+        if self._search() == LogSearch():
+            self._take(self._model.log[: PAGE + 1])
+        else:
+            run_callback(self._fetch)
+
+    async def _fetch(self) -> None:
+        """One fetch at a time, and again where something else was asked for meanwhile."""
+        if self._is_fetching:
             self._is_stale = True
             return
-        self._is_loading = True
+        self._is_fetching = self._is_stale = True
         try:
-            while True:
+            found: tuple[LogRow, ...] = ()
+            while self._is_stale:
                 self._is_stale = False
-                search = self._search()
-                found = (
-                    self._model.log[: PAGE + 1]
-                    if search == LogSearch()
-                    else await self._model.find_log(search, PAGE + 1)
-                )
-                if not self._is_stale:
-                    break
+                found = await self._model.find_log(self._search(), PAGE + 1)
         finally:
-            self._is_loading = False
+            self._is_fetching = False
+        self._take(found)
+
+    def _take(self, found: tuple[LogRow, ...]) -> None:
         self._rows, self._has_older = found[:PAGE], len(found) > PAGE
         self._draw()
 
@@ -127,7 +133,7 @@ class _Page:
             for row in self._rows
             if str(row.id) in self._open
         }
-        self._list.show([log_entry_text.line(row, zone) for row in self._rows], opened)
+        self._list.set_rows([log_entry_text.line(row, zone) for row in self._rows], opened)
         put(self._hint, "" if self._rows else self._nothing())
         is_newest = len(self._pages) == 1
         self._newer.disabled = self._newest.disabled = is_newest
@@ -137,7 +143,9 @@ class _Page:
 
     def _nothing(self) -> str:
         if self._search() == LogSearch():
-            return empty("Nothing was executed yet", "Call or schedule a function; it appears here.")
+            return empty(
+                "Nothing was executed yet", "Call or schedule a function; it appears here."
+            )
         return empty("No row matches", "Take a filter away, or wait for what you look for.")
 
     def _called(self, verb: str, what: str) -> None:

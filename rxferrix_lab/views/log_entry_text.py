@@ -42,7 +42,9 @@ def hidden(row: LogRow, zone: str) -> list[list[str]]:
         texts.append(["Progress", _progress(entry.progress)])
     if texts or entry.job is not None:
         began = labels.full_instant(entry.started_at, zone)
-        texts.append(["Began and ended", f"{began} – {labels.full_instant(entry.finished_at, zone)}"])
+        texts.append(
+            ["Began and ended", f"{began} – {labels.full_instant(entry.finished_at, zone)}"]
+        )
     return texts
 
 

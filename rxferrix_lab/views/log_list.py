@@ -1,6 +1,6 @@
 """The rows of the execution log in the browser; each can be opened to read its output and error.
 
-Every text reaches the page as text and never as HTML. What a row hides is fetched when it is opened.
+Every text reaches the page as text and never as HTML. What a row hides is sent when it is opened.
 Knows nothing of the app.
 """
 
@@ -10,6 +10,7 @@ from typing import Any
 import param
 from panel.custom import JSComponent
 
+from rxferrix_lab.views.cron_list import Click
 from rxferrix_lab.views.grid import run_callback
 from rxferrix_lab.views.palette import STATES
 from rxferrix_lab.views.stylesheet import CSS
@@ -40,12 +41,19 @@ LIST_CSS = """
 """
 
 
+def _marks() -> dict[str, dict[str, str]]:
+    return {
+        name: {"text": mark.text, "path": mark.path, "colour": mark.colour}
+        for name, mark in STATES.items()
+    }
+
+
 class LogList(JSComponent):
     """The list. `rows` and `opened` are written by the view only."""
 
     rows: list[Any] = param.List(default=[])  # type: ignore[assignment]  # a param descriptor
     opened: dict[str, Any] = param.Dict(default={})  # type: ignore[assignment]
-    marks: dict[str, Any] = param.Dict(default={})  # type: ignore[assignment]
+    marks: dict[str, Any] = param.Dict(default=_marks())  # type: ignore[assignment]
 
     _stylesheets = [CSS, LIST_CSS]  # noqa: RUF012  # panel reads it from the class
 
@@ -73,7 +81,8 @@ class LogList(JSComponent):
     }
     function body(texts, row, model) {
       const node = part('div', 'body')
-      for (const [title, text] of texts) node.append(part('h4', '', title), part('div', 'rx-pre', text))
+      for (const [title, text] of texts)
+        node.append(part('h4', '', title), part('div', 'rx-pre', text))
       if (row.job) {
         const button = part('button', '', 'Open job ' + row.job)
         button.onclick = () => model.send_event('call', {detail: ['job', row.job]})
@@ -129,19 +138,13 @@ class LogList(JSComponent):
     }
     """
 
-    def __init__(self, **settings: Any) -> None:
-        marks = {
-            name: {"text": mark.text, "path": mark.path, "colour": mark.colour}
-            for name, mark in STATES.items()
-        }
-        super().__init__(marks=marks, **{"sizing_mode": "stretch_width", **settings})
-        self._called: list[Called] = []
+    _called: Called | None = None
 
     def on_call(self, callback: Called) -> None:
         """Call with ("open" | "close", row id) or ("job", job id); may be a coroutine function."""
-        self._called.append(callback)
+        self._called = callback
 
-    def show(self, rows: Sequence[Mapping[str, Any]], opened: Mapping[str, Any]) -> None:
+    def set_rows(self, rows: Sequence[Mapping[str, Any]], opened: Mapping[str, Any]) -> None:
         """Show these rows and what is open; nothing is sent where nothing differs."""
         fresh, open_rows = [dict(row) for row in rows], dict(opened)
         changes: dict[str, Any] = {}
@@ -152,7 +155,11 @@ class LogList(JSComponent):
         if changes:
             self.param.update(**changes)
 
-    def _handle_call(self, event: Any) -> None:
+    def call(self, verb: str, what: str) -> None:
+        """Do what a click does."""
+        if self._called is not None:
+            run_callback(self._called, verb, what)
+
+    def _handle_call(self, event: Click) -> None:
         verb, what = event.data["detail"]
-        for callback in self._called:
-            run_callback(callback, str(verb), str(what))
+        self.call(verb, what)

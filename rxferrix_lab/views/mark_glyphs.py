@@ -1,7 +1,7 @@
 """The glyphs of run marks: one shape for each kind, so that a picture reads without colour.
 
-Draws marks on a figure, and the same shapes as a legend in HTML. Hollow marks are see-through, because
-a figure does not know the colour of the page behind it.
+Draws marks on a figure, and the same shapes as a legend in HTML. Hollow marks are see-through,
+because a figure does not know the colour of the page behind it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 from html import escape
 from typing import Literal
 
-from bokeh.models import ColumnDataSource, GlyphRenderer
+from bokeh.models import ColumnDataSource
+from bokeh.models.renderers import DataRenderer
 from bokeh.plotting import figure
 
 from rxferrix_lab.reactive.run_marks import Mark, MarkKind
@@ -38,7 +39,9 @@ GLYPHS: dict[MarkKind, MarkGlyph] = {
         "circle_x", palette.GAP, 11, "time that does not exist", is_hollow=True
     ),
     "run": MarkGlyph("circle", palette.colour("succeeded"), 8, "run"),
-    "first only": MarkGlyph("triangle", palette.colour("succeeded"), 11, "runs the first time only"),
+    "first only": MarkGlyph(
+        "triangle", palette.colour("succeeded"), 11, "runs the first time only"
+    ),
     "merged": MarkGlyph("square", palette.ACCENT, 10, "two runs that became one"),
     "moved": MarkGlyph("diamond", palette.FOLD, 14, "moved by the gap"),
 }
@@ -52,7 +55,7 @@ def milliseconds(moment: datetime) -> float:
 
 def draw_marks(
     plot: figure, marks: Sequence[tuple[Mark, float, str]], label: str
-) -> list[GlyphRenderer]:
+) -> list[DataRenderer]:
     """Draw marks at their instants and at a height; each says its own words when pointed at.
 
     Args:
@@ -63,7 +66,7 @@ def draw_marks(
     Returns:
         One renderer for each kind that is there.
     """
-    drawn: list[GlyphRenderer] = []
+    drawn: list[DataRenderer] = []
     for kind, glyph in GLYPHS.items():
         of_kind = [(mark, y, name) for mark, y, name in marks if mark.kind == kind]
         if not of_kind:

@@ -15,7 +15,7 @@ import panel_material_ui as pmui
 from rxferrix_lab.app.app import RxFerrix
 from rxferrix_lab.reactive.controls import Controls
 from rxferrix_lab.reactive.model import LiveModel
-from rxferrix_lab.views import clock_changes, crons, jobs, overview, pools
+from rxferrix_lab.views import clock_changes, crons, jobs, log, overview, pools
 from rxferrix_lab.views.access import Visitor, sign_in_is_on, visitor
 from rxferrix_lab.views.following import follow
 from rxferrix_lab.views.heartbeat import Heartbeat, come_back
@@ -67,6 +67,7 @@ SECTIONS: tuple[Section, ...] = (
     Section("crons", "Crons", "schedule", crons.view),
     Section("clock", "Clock changes", "update", clock_changes.view),
     Section("pools", "Pools", "memory", pools.view),
+    Section("log", "Log", "receipt_long", log.view),
 )
 
 

@@ -1,9 +1,10 @@
-"""Two figures of a pool: slots in use over its limit with the queue mirrored below, and its runs by slot.
+"""Two figures of a pool: slots in use with the queue mirrored below, and its runs by slot.
 
 Each is made once and then fed: only what is new is sent.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 from bokeh.layouts import column
 from bokeh.models import (
@@ -13,8 +14,8 @@ from bokeh.models import (
     DataRange1d,
     HoverTool,
     Range1d,
-    Span,
 )
+from bokeh.models.annotations import Span
 from bokeh.plotting import figure
 
 from rxferrix_lab.reactive.picture import PoolPicture, PoolSample
@@ -24,6 +25,7 @@ from rxferrix_lab.views.lane_figure import plain
 from rxferrix_lab.views.mark_glyphs import milliseconds
 from rxferrix_lab.views.zone_ticks import wall_ticks
 
+Columns = dict[str, Any]  # a list for each; Bokeh takes no narrower type
 _KEPT = 900  # samples
 _MOST_LANES = 64
 _ROW = 18  # pixels
@@ -32,7 +34,7 @@ _TICKS = 55  # the height of the time axis
 
 
 class OccupancyFigure:
-    """Slots in use above, and those that wait mirrored below: each on its own scale, one time axis."""
+    """Slots in use above, what waits mirrored below: each on its own scale, one time axis."""
 
     def __init__(self, zone: str) -> None:
         self._source = ColumnDataSource({"at": [], "in_use": [], "queued": [], "limit": []})
@@ -89,7 +91,7 @@ def _half(label: str, height: int) -> figure:
     return plot
 
 
-def _columns(samples: Sequence[PoolSample]) -> dict[str, list[float]]:
+def _columns(samples: Sequence[PoolSample]) -> Columns:
     return {
         "at": [milliseconds(sample.at) for sample in samples],
         "in_use": [sample.in_use for sample in samples],
@@ -104,7 +106,7 @@ class SlotFigure:
     def __init__(self, zone: str) -> None:
         self._source = ColumnDataSource(_no_bars())
         self._shown: object = None
-        self._x, self._y = Range1d(0, 1), Range1d(1, -0.6)
+        self._x, self._y = Range1d(start=0, end=1), Range1d(start=1, end=-0.6)
         self.plot = figure(
             height=120, sizing_mode="stretch_width", x_axis_type="datetime", x_range=self._x,
             y_range=self._y, tools="", toolbar_location=None, output_backend="canvas",
@@ -121,7 +123,12 @@ class SlotFigure:
             fill_color="colour", line_color="colour", hatch_pattern="hatch", hatch_color="colour",
             fill_alpha="alpha", hatch_alpha=0.8, hatch_weight=1.5, hatch_scale=8,
         )  # fmt: skip
-        tooltips = [("job", "@job"), ("function", "@function"), ("state", "@state"), ("ran", "@ran")]
+        tooltips = [
+            ("job", "@job"),
+            ("function", "@function"),
+            ("state", "@state"),
+            ("ran", "@ran"),
+        ]
         self.plot.add_tools(HoverTool(renderers=[bars], tooltips=tooltips, visible=False))
 
     def show(self, pool: PoolPicture, now: float) -> None:
@@ -150,7 +157,7 @@ class SlotFigure:
         self._source.data = bars
         self._fit(bars, max((placed.lane for placed in lanes), default=0), now)
 
-    def _fit(self, bars: dict[str, list[object]], last_lane: int, now: float) -> None:
+    def _fit(self, bars: Columns, last_lane: int, now: float) -> None:
         lanes = min(last_lane + 1, _MOST_LANES)
         starts = [left for left in bars["left"] if isinstance(left, float)]
         self._x.update(start=min(starts, default=now - 60_000), end=now)
@@ -162,6 +169,6 @@ class SlotFigure:
 _HATCHES = {"failed": "x", "canceled": "/", "canceling": "/", "running": ">"}
 
 
-def _no_bars() -> dict[str, list[object]]:
+def _no_bars() -> Columns:
     names = ("lane", "left", "right", "job", "function", "state", "ran", "colour", "hatch", "alpha")
     return {name: [] for name in names}

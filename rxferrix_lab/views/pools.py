@@ -1,7 +1,7 @@
 """Pools: how full each is, what waits, and what an operator can do about it.
 
-A table of all pools and one pool at a time in detail. Whether somebody may operate is decided in the
-app.
+A table of all pools and one pool at a time in detail. Whether somebody may operate is decided in
+the app.
 """
 
 from __future__ import annotations
@@ -57,7 +57,9 @@ class _Page:
         self._title = html()
         self._tiles = html()
         self._stragglers = html()
-        self._slots = pmui.IntInput(label="Slots", value=0, start=0, end=100_000, width=120, size="small")
+        self._slots = pmui.IntInput(
+            label="Slots", value=0, start=0, end=100_000, width=120, size="small"
+        )
         self._resize = pmui.Button(label="Resize", variant="outlined", size="small")
         self._resize.on_click(self._resized)
         self._size_box = pn.Row(self._slots, self._resize, margin=0)
@@ -89,7 +91,10 @@ class _Page:
         may_operate = self._model.operator.may_operate
         now = self._model.now
         self._grid.show(
-            [table_row(pool, self._wait(pool), may_operate=may_operate) for pool in self._model.pools]
+            [
+                table_row(pool, self._wait(pool), may_operate=may_operate)
+                for pool in self._model.pools
+            ]
         )
         pool = self._pool(self._chosen)
         if pool is None:
@@ -138,7 +143,7 @@ class _Page:
         slots = 0 if action == "pause" else pool.declared
         await self._give(pool.name, slots)
 
-    async def _resized(self, event: Any) -> None:
+    async def _resized(self, event: object) -> None:
         del event
         pool = self._pool(self._chosen)
         if pool is not None and not pool.is_plain:
@@ -269,4 +274,6 @@ def _id_of_name(name: str) -> str:
     return f"pool {name}"
 
 
-_HINT = '<p class="rx-quiet" style="margin:6px 0 0;font-size:12px">Click a pool for its details.</p>'
+_HINT = (
+    '<p class="rx-quiet" style="margin:6px 0 0;font-size:12px">Click a pool for its details.</p>'
+)

@@ -61,8 +61,8 @@ class _Slider:
         )
         self._player.param.watch(self._dragged, "value")
         self._player.param.watch(self._let_go, "value_throttled")
-        model.param.watch(lambda _: self._list(), ["jobs", "crons"])
-        controls.param.watch(lambda _: self._list(), "zone")
+        model.param.watch(self._list, ["jobs", "crons"])
+        controls.param.watch(self._list, "zone")
         self._say("stands at", model.now)
         self._list()
 
@@ -86,7 +86,7 @@ class _Slider:
             f'<span class="rx-quiet">Virtual time {esc(what)}</span> <b>{shown}</b></p>',
         )
 
-    def _list(self) -> None:
+    def _list(self, *_: Any) -> None:
         ran = [job for job in self._model.jobs if job.started_at is not None][:MOST_SHOWN]
         rows = "".join(_row(job, self._model.crons, self._controls.zone) for job in ran)
         head = "".join(f"<th>{name}</th>" for name in ("ran at", "in UTC", "", "job", "note"))

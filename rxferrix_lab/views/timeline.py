@@ -73,9 +73,7 @@ class _Live:
         self._drawn: tuple[object, ...] = ()
         self._figure = pn.pane.Bokeh(sizing_mode="stretch_width", margin=0)
         self._notes = html()
-        self.layout = pn.Column(
-            self._figure, self._notes, sizing_mode="stretch_width", margin=0
-        )
+        self.layout = pn.Column(self._figure, self._notes, sizing_mode="stretch_width", margin=0)
         model.param.watch(self._take_crons, "crons")
         model.param.watch(self._draw, "now")
         controls.param.watch(self._draw, "zone")

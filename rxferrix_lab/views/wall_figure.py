@@ -5,14 +5,15 @@ The gap is hatched, the repeated time shaded. Draws a `WallPicture` snapshot as 
 
 from datetime import timedelta
 
-from bokeh.models import BoxAnnotation, DatetimeAxis, DatetimeTicker, HoverTool, Label, Range1d
+from bokeh.models import DatetimeTicker, HoverTool, Range1d
+from bokeh.models.annotations import BoxAnnotation, Label
 from bokeh.plotting import figure
 
 from rxferrix_lab.reactive.clock_pictures import WallPicture
 from rxferrix_lab.reactive.run_marks import time_of
 from rxferrix_lab.views import palette
 from rxferrix_lab.views.mark_glyphs import draw_marks, milliseconds
-from rxferrix_lab.views.zone_ticks import naive_ticks, utc_ticks, wall_ticks
+from rxferrix_lab.views.zone_ticks import naive_ticks, utc_ticks, wall_axis
 
 _HEIGHT = 420
 _LONG = timedelta(hours=24)
@@ -25,7 +26,7 @@ def wall_figure(picture: WallPicture) -> figure:
         sizing_mode="stretch_width",
         x_axis_type="datetime",
         y_axis_type="datetime",
-        x_range=Range1d(milliseconds(picture.start), milliseconds(picture.end)),
+        x_range=Range1d(start=milliseconds(picture.start), end=milliseconds(picture.end)),
         tools="",
         toolbar_location=None,
         min_border_right=28,  # the last label is wider than what is right of its tick
@@ -43,10 +44,7 @@ def wall_figure(picture: WallPicture) -> figure:
 
 def _axes(plot: figure, picture: WallPicture) -> None:
     plot.xaxis[0].formatter, plot.xaxis[0].axis_label = utc_ticks(), "UTC"
-    above = DatetimeAxis(
-        formatter=wall_ticks(picture.zone), axis_label=f"wall clock {picture.zone}"
-    )
-    plot.add_layout(above, "above")
+    plot.add_layout(wall_axis(picture.zone), "above")
     is_long = picture.end - picture.start > _LONG
     plot.yaxis[0].formatter = naive_ticks(is_long=is_long)
     plot.yaxis[0].axis_label = "wall clock"

@@ -3,7 +3,7 @@
 Bokeh has no zones, so every time axis runs in UTC milliseconds and only the labels are local.
 """
 
-from bokeh.models import CustomJSTickFormatter
+from bokeh.models import Axis, CustomJSTickFormatter, DatetimeAxis
 
 # The date and the distance from UTC are written where they differ from the tick before.
 _WALL = """
@@ -54,6 +54,17 @@ return Number(here.slice(8, 10)) + " " + months[Number(here.slice(5, 7)) - 1] + 
 def wall_ticks(zone: str) -> CustomJSTickFormatter:
     """Labels of UTC milliseconds as the clock of a zone shows them."""
     return CustomJSTickFormatter(code=_WALL, args={"zone": zone})
+
+
+def wall_axis(zone: str) -> Axis:
+    """An axis of UTC milliseconds that shows the clock of a zone."""
+    axis = _time_axis(f"wall clock {zone}")
+    axis.formatter = wall_ticks(zone)
+    return axis
+
+
+def _time_axis(label: str) -> Axis:
+    return DatetimeAxis(axis_label=label)
 
 
 def utc_ticks() -> CustomJSTickFormatter:

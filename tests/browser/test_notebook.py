@@ -95,6 +95,7 @@ def test_interval_goes_on_and_is_seen_to_while_a_cell_is_busy(open_notebook: Ope
     )
     for cell in (0, 1, 2):
         notebook.run(cell)
+    expect(notebook.output(2)).to_contain_text(re.compile(r"runs\s*\d"), timeout=PATIENCE_MS)
     prompt = notebook.cell(3).locator(".jp-InputPrompt").first
 
     notebook.start(3)

@@ -7,6 +7,7 @@ import pytest
 
 from rxferrix_lab.app.app import RxFerrix
 from rxferrix_lab.app.contexts import ActionCtx, MutationCtx
+from rxferrix_lab.domain.cron import CronSchedule
 from rxferrix_lab.testing import TestApp
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -118,6 +119,35 @@ class TestRepeatedHour:
             await t.advance_time(DAY + HOUR)
 
             assert occurrences(t) == ["10-26T01:30:00"]
+
+
+@pytest.mark.parametrize("change", ["2026-03-29T00:00Z", "2026-10-25T00:00Z"])
+async def test_any_restarts_around_a_change_account_for_each_occurrence_once(change: str) -> None:
+    start, rng = datetime.fromisoformat(change), Random(7)
+    schedule = CronSchedule("0 */10 * * * *", "Europe/Berlin")
+    async with TestApp(app_with(schedule.expr, schedule.zone), start=start) as t:
+        for _ in range(15):
+            await t.advance_time(rng.randint(1, 20) * MINUTE)
+            await t.restart(down_for=rng.choice((0, 1, 35)) * MINUTE)
+        await t.run_due_jobs()
+
+        assert len(set(rings(t))) == len(rings(t))
+        accounted = sum(max(missed, 1) for _, missed in triggers(t))
+        assert accounted == schedule.count(start, t.now())
+
+
+async def test_occurrence_whose_job_was_made_before_a_crash_runs_once() -> None:
+    async with TestApp(app_with("0 0 9 * * *")) as t:
+        await t.advance_time(8 * HOUR)
+        t.set_clock(START + 9 * HOUR - SECOND)
+        await t.run_due_jobs()
+        t.set_clock(START + 9 * HOUR)
+        t.runtime.engine.ticker.tick(t.now())
+        await t.restart(down_for=HOUR)
+
+        await t.run_due_jobs()
+
+        assert (len(rings(t)), triggers(t)) == (1, [("cron", 0)])
 
 
 async def test_occurrence_at_the_very_end_of_the_time_runs() -> None:

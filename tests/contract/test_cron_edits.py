@@ -2,16 +2,13 @@
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
-import duckdb
 import pytest
 
 from rxferrix_lab.app.app import RxFerrix
-from rxferrix_lab.app.contexts import ActionCtx, MutationCtx
-from rxferrix_lab.app.functions import Action, Mutation
 from rxferrix_lab.errors import InstantError, UnknownCronError
 from rxferrix_lab.testing import TestApp
+from tests.contract.cron_program import Program, row, runs, spoil, texts, triggers
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -20,61 +17,9 @@ HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
 
 
-class Program:
-    """A program as it stands in a file: the same functions, and the crons that a test declares."""
-
-    note: Mutation[[str], None]
-    rest: Action[[], None]
-
-    def __init__(self, *, interactive: bool = False) -> None:
-        self.app = app = RxFerrix(interactive=interactive)
-        app.table("notes", "text VARCHAR")
-
-        @app.mutation
-        def note(ctx: MutationCtx, text: str) -> None:
-            ctx.db.insert("notes", {"text": text})
-
-        @app.action
-        async def rest(ctx: ActionCtx) -> None:
-            await ctx.sleep(DAY)
-
-        self.note, self.rest = note, rest
-
-    def cron(self, expr: str, text: str = "x", name: str = "c", zone: str = "UTC") -> RxFerrix:
-        return self.app.cron_tz(name, expr, zone, self.note, text)
-
-    def interval(self, every: timedelta, text: str = "x", name: str = "c") -> RxFerrix:
-        return self.app.interval(name, every, self.note, text)
-
-
 @pytest.fixture
 def database(tmp_path: Path) -> Path:
     return tmp_path / "app.duckdb"
-
-
-def runs(t: TestApp, cron: str = "c") -> list[str]:
-    rows = t.sql(
-        "SELECT scheduled_for AS at FROM _scheduled_jobs WHERE cron = $c ORDER BY id", c=cron
-    )
-    return [instant.strftime("%dT%H:%M:%S") for instant in rows["at"]]
-
-
-def triggers(t: TestApp) -> list[tuple[str, int]]:
-    rows = t.sql("SELECT trigger, missed FROM _scheduled_jobs ORDER BY id")
-    return list(zip(rows["trigger"], rows["missed"], strict=True))
-
-
-def texts(t: TestApp) -> list[str]:
-    return list(t.sql("SELECT text FROM notes ORDER BY id")["text"])
-
-
-def row(t: TestApp) -> dict[str, Any]:
-    found = t.sql("SELECT * FROM _crons").iloc[0]
-    return {str(name): value for name, value in found.items()}
-
-
-def skips(t: TestApp) -> list[str]:
-    return list(t.sql("SELECT detail FROM _execution_log WHERE outcome = 'skipped'")["detail"])
 
 
 # --- intervals (5.8) ------------------------------------------------------------------------------
@@ -133,6 +78,17 @@ async def test_interval_with_another_period_is_anchored_at_now_and_runs_one_peri
         await t.advance_time(8 * MINUTE)
 
         assert runs(t)[2:] == ["01T00:17:00", "01T00:21:00"]
+
+
+async def test_interval_goes_on_in_step_with_its_anchor_after_a_clock_set_back_by_a_year() -> None:
+    async with TestApp(Program().interval(10 * MINUTE), start=START + 3 * MINUTE) as t:
+        await t.advance_time(11 * MINUTE)
+        t.set_clock(START - 365 * DAY)
+
+        await t.advance_time(20 * MINUTE)
+
+        assert runs(t)[2:] == ["01T00:03:00", "01T00:13:00"]
+        assert triggers(t)[2:] == [("cron", 0)] * 2
 
 
 async def test_period_with_microseconds_does_not_drift() -> None:
@@ -336,92 +292,3 @@ async def test_admin_removes_a_cron_that_no_cell_declares(database: Path) -> Non
         assert t.sql("SELECT name FROM _crons").empty
         with pytest.raises(UnknownCronError):
             t.remove_cron("c")
-
-
-# --- rows that were damaged -----------------------------------------------------------------------
-def spoil(database: Path, statement: str) -> None:
-    with duckdb.connect(str(database)) as connection:
-        connection.execute(statement)
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        "UPDATE _crons SET expr = '0 0 25 * * *' WHERE name = 'c'",
-        "UPDATE _crons SET zone = 'Mars/Olympus' WHERE name = 'c'",
-        "UPDATE _crons SET zone = NULL WHERE name = 'c'",
-        "UPDATE _crons SET next_run_at = NULL WHERE name = 'c'",
-        "UPDATE _crons SET settled = 'nonsense' WHERE name = 'c'",
-        "UPDATE _crons SET every_us = 5 WHERE name = 'beat'",
-        "UPDATE _crons SET anchor = NULL WHERE name = 'beat'",
-    ],
-)
-async def test_damaged_row_stops_no_cron(database: Path, damage: str) -> None:
-    program = Program()
-    program.cron("0 0 9 * * *")
-    program.cron("0 0 9 * * *", name="other")
-    program.interval(DAY, name="beat")
-    async with TestApp(program.app, database=database) as t:
-        await t.advance_time(10 * HOUR)
-    spoil(database, damage)
-
-    async with TestApp(program.app, database=database, start=START + 10 * HOUR) as t:
-        await t.advance_time(DAY)
-
-        assert runs(t, "c") == runs(t, "other") == ["01T09:00:00", "02T09:00:00"]
-        assert len(runs(t, "beat")) == 2
-
-
-async def test_row_that_cannot_be_read_is_said_in_the_log(database: Path) -> None:
-    app = Program().cron("0 0 9 * * *")
-    async with TestApp(app, database=database):
-        pass
-    spoil(database, "UPDATE _crons SET expr = '0 0 25 * * *'")
-
-    async with TestApp(app, database=database) as t:
-        (said,) = skips(t)
-
-    assert "c: its stored schedule cannot be read (hour 25 is outside 0-23" in said
-    assert "it goes on as it is declared" in said
-
-
-async def test_row_damaged_while_the_app_runs_is_repaired_at_its_next_run() -> None:
-    program = Program()
-    program.cron("0 0 * * * *")
-    program.cron("0 0 * * * *", name="other")
-    async with TestApp(program.app) as t:
-        await t.advance_time(10 * MINUTE)
-        t.runtime.engine.on_writer(
-            lambda store: store.transaction().connection.execute(
-                "UPDATE _crons SET expr = '0 0 25 * * *' WHERE name = 'c'; COMMIT"
-            )
-        ).result()
-
-        await t.advance_time(2 * HOUR)
-
-        assert (runs(t), len(runs(t, "other"))) == (["01T02:00:00"], 2)
-        assert "cannot be read" in skips(t)[0]
-
-
-async def test_arguments_that_no_longer_decode_fail_the_job_and_stop_no_cron(
-    database: Path,
-) -> None:
-    async with TestApp(Program().cron("0 0 9 * * *"), database=database) as t:
-        await t.restart(down_for=10 * HOUR)
-        t.runtime.engine.ticker.tick(t.now())  # the job is made, and the program is changed
-    changed = RxFerrix(interactive=False)
-
-    @changed.mutation
-    def note(ctx: MutationCtx, number: int) -> None: ...
-
-    changed.cron("c", "0 0 9 * * *", note, 1)
-    changed.cron("other", "0 0 9 * * *", note, 2)
-    async with TestApp(changed, database=database, start=START + 10 * HOUR) as t:
-        await t.run_due_jobs()
-        (failed,) = t.jobs(cron="c")["id"].tolist()
-        assert (t.job(failed).state, t.job(failed).error is not None) == ("failed", True)
-
-        await t.advance_time(DAY)
-
-        assert t.jobs(cron="c")["state"].tolist() == ["succeeded", "failed"]
-        assert t.jobs(cron="other")["state"].tolist() == ["succeeded"]

@@ -161,12 +161,9 @@ async def test_skip_is_counted_on_the_cron_and_the_log_says_why() -> None:
 
         (first,) = jobs_of(t, "long")
         assert (row(t, "long")["runs"], row(t, "long")["skipped"]) == (1, 1)
-        assert skips(t) == [
-            (
-                "long: the occurrence of 2026-01-01T02:00:00+00:00 was skipped, because the previous "
-                f"run (job {first}, running) has not ended"
-            )
-        ]
+        (said,) = skips(t)
+        assert said.startswith("long: the occurrence of 2026-01-01T02:00:00+00:00 was skipped")
+        assert f"because the previous run (job {first}, running) has not ended" in said
 
 
 async def test_skip_in_the_log_names_function_kind_and_caller() -> None:

@@ -1,12 +1,7 @@
 """Contract 7: the scheduler's tables, and what is read of an app."""
 
-import os
-import subprocess
-import sys
-from collections.abc import Generator
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -26,7 +21,6 @@ from rxferrix_lab import (
     Workpool,
 )
 from rxferrix_lab.errors import (
-    DatabaseInUseError,
     ForbiddenStatementError,
     ReservedTableError,
     UnknownJobError,
@@ -37,9 +31,15 @@ LATER = timedelta(days=1)
 ANN = Identity("ann")
 ADMIN = Identity("root", admin=True)
 
-CRONS = ["name", "kind", "expr", "zone", "every_us", "anchor", "function", "args", "next_run_at", "last_run_at", "last_job", "runs", "skipped", "missed", "paused", "declared_at"]
+CRONS = [
+    "name", "kind", "expr", "zone", "every_us", "anchor", "function", "args", "next_run_at",
+    "last_run_at", "last_job", "runs", "skipped", "missed", "paused", "declared_at",
+]  # fmt: skip
 WORKPOOLS = ["name", "max_parallelism", "declared_parallelism", "retries"]
-LOG = ["id", "job", "function", "kind", "caller", "identity", "attempt", "started_at", "finished_at", "outcome", "error", "detail", "output", "progress"]
+LOG = [
+    "id", "job", "function", "kind", "caller", "identity", "attempt", "started_at", "finished_at",
+    "outcome", "error", "detail", "output", "progress",
+]  # fmt: skip
 
 
 def sample() -> RxFerrix:
@@ -369,52 +369,3 @@ class TestJobs:
                     read(unknown)
             with pytest.raises(UnknownJobError):
                 await t.wait(unknown)
-
-
-class TestOneHolder:
-    @pytest.fixture
-    def held(self, tmp_path: Path) -> Generator[Path, None, None]:
-        path = tmp_path / "a.duckdb"
-        app = RxFerrix(path).start()
-        yield path
-        app.stop()
-
-    def test_a_second_app_in_this_process_is_refused(self, held: Path) -> None:
-        with pytest.raises(DatabaseInUseError) as refused:
-            RxFerrix(held).start()
-
-        assert refused.value.pid == os.getpid()
-        assert refused.value.path == held
-        assert str(held) in str(refused.value)
-        assert str(os.getpid()) in str(refused.value)
-
-    def test_a_second_name_of_the_file_is_no_way_around(self, held: Path) -> None:
-        other = held.with_name("b.duckdb")
-        other.symlink_to(held)
-
-        with pytest.raises(DatabaseInUseError):
-            RxFerrix(other).start()
-
-    async def test_a_test_on_the_file_is_refused_too(self, held: Path) -> None:
-        with pytest.raises(DatabaseInUseError):
-            async with TestApp(RxFerrix(), database=held):
-                pass
-
-    def test_a_second_process_is_refused_and_told_what_to_do(self, held: Path) -> None:
-        code = "import sys; from rxferrix_lab import RxFerrix; RxFerrix(sys.argv[1]).start()"
-        second = subprocess.run(
-            [sys.executable, "-c", code, str(held)], capture_output=True, text=True, check=False
-        )
-
-        assert second.returncode != 0
-        told = second.stderr.splitlines()[-1]
-        assert "DatabaseInUseError" in told
-        assert str(held) in told
-        assert f"process {os.getpid()}" in told
-        assert "stop" in told
-
-    def test_after_the_stop_another_may_have_it(self, tmp_path: Path) -> None:
-        path = tmp_path / "a.duckdb"
-        RxFerrix(path).start().stop()
-
-        RxFerrix(path).start().stop()

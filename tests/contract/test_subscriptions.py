@@ -10,7 +10,7 @@ from typing import Any, cast
 import anyio
 import pytest
 
-from rxferrix_lab import Identity, MutationCtx, Query, QueryCtx, RxFerrix, TestApp
+from rxferrix_lab import Identity, MutationCtx, Query, QueryCtx, RxFerrix, TestApp, Workpool
 from rxferrix_lab.errors import ArgumentsError, NotRunningError, PermissionDeniedError
 
 Seen = list[Any]  # what a query of these tests gives
@@ -48,7 +48,7 @@ class Sample:
         def read(ctx: QueryCtx) -> list[list[int | str | None]]:
             return [list(row) for row in ctx.db.sql(sql).fetchall()]
 
-        return cast("Query[[], Any]", self.app.query(name="read")(read))
+        return self.app.query(name="read")(read)
 
     async def do(self, t: TestApp, body: Callable[[MutationCtx], object]) -> None:
         def run(ctx: MutationCtx) -> None:
@@ -94,7 +94,7 @@ class TestYields:
             raise ValueError
 
         async with TestApp(sample.app) as t, following(t, sample.count) as seen:
-            with pytest.raises(ValueError, match="^$"):
+            with pytest.raises(ValueError, match=r"^$"):
                 await sample.do(t, fail)
             await anyio.wait_all_tasks_blocked()
 
@@ -171,18 +171,16 @@ class TestYields:
             assert seen == [[], [["work", "pending"]], [["work", "succeeded"]]]
 
     @pytest.mark.parametrize(
-        ("table", "operate"),
+        ("table", "verb", "args"),
         [
-            ("_execution_log", lambda t: t.pause_cron("beat")),
-            ("_crons", lambda t: t.pause_cron("beat")),
-            ("_workpools", lambda t: t.resize_pool("emails", 7)),
+            ("_execution_log", "pause_cron", ("beat",)),
+            ("_crons", "pause_cron", ("beat",)),
+            ("_workpools", "resize_pool", ("emails", 7)),
         ],
     )
     async def test_what_an_operator_changes_is_followed(
-        self, table: str, operate: Callable[[TestApp], None]
+        self, table: str, verb: str, args: tuple[object, ...]
     ) -> None:
-        from rxferrix_lab import Workpool
-
         sample = Sample()
         sample.app.workpool(Workpool("emails", max_parallelism=1))
 
@@ -192,7 +190,7 @@ class TestYields:
         sample.app.cron("beat", "0 0 0 1 1 *", work)
         rows = sample.query(f"SELECT count(*), max(t::VARCHAR) FROM {table} AS t")
         async with TestApp(sample.app) as t, following(t, rows) as seen:
-            operate(t)
+            getattr(t, verb)(*args)
             await anyio.wait_all_tasks_blocked()
 
             assert len(seen) == 2
@@ -256,8 +254,8 @@ class TestBeginningAndEnd:
         told: list[str] = []
 
         async def follow() -> None:
-            async for _ in app.subscribe(one):
-                told.append("value")
+            async for value in app.subscribe(one):
+                told.append(f"value {value}")  # noqa: PERF401  # it never ends, and is watched
 
         async def expect(doing: Callable[[], Any], name: str) -> None:
             with pytest.raises(NotRunningError):
@@ -268,11 +266,11 @@ class TestBeginningAndEnd:
             tasks.start_soon(expect, follow, "follower")
             tasks.start_soon(expect, lambda: app.wait(job), "waiter")
             await anyio.wait_all_tasks_blocked()
-            while "value" not in told:
+            while "value 1" not in told:
                 await anyio.lowlevel.checkpoint()
             await anyio.to_thread.run_sync(app.stop)
 
-        assert sorted(told) == ["follower", "value", "waiter"]
+        assert sorted(told) == ["follower", "value 1", "waiter"]
 
     def test_it_can_be_followed_from_another_threads_loop(self, tmp_path: Path) -> None:
         app = RxFerrix(tmp_path / "a.duckdb").table("notes", "text VARCHAR")

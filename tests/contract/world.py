@@ -1,4 +1,4 @@
-"""A small world of jobs for the state machine: pools, bodies that tell when they run, and a driver."""
+"""A small world for the state machine: pools, bodies that tell when they run, and a driver."""
 
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future

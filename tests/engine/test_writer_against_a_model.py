@@ -22,7 +22,7 @@ ROWS = st.integers(1, 4)
 KEYS = st.sampled_from("abcd")
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """What a mutation raises of its own accord, and what the model raises for the database."""
 
 
@@ -35,7 +35,7 @@ class Step:
     def on_model(self, table: Table) -> object:
         match self.verb:
             case "raise":
-                raise Refused
+                raise RefusedError
             case "get":
                 return table.get(self.row)
             case "count":
@@ -44,7 +44,7 @@ class Step:
                 return table.pop(self.row, None) is not None
             case "delete":
                 if self.row not in table:
-                    raise Refused
+                    raise RefusedError
                 del table[self.row]
             case _:
                 self._write(table)
@@ -53,17 +53,17 @@ class Step:
     def _write(self, table: Table) -> None:
         is_insert = self.verb in ("insert", "sql_insert")
         if is_insert == (self.row in table):
-            if self.verb == "sql_update":
+            if self.verb in ("sql_insert", "sql_update"):
                 return
-            raise Refused
+            raise RefusedError
         if self.key in [key for row, key in table.items() if row != self.row]:
-            raise Refused
+            raise RefusedError
         table[self.row] = self.key
 
     def on_tables(self, tables: UserTables) -> object:
         match self.verb:
             case "raise":
-                raise Refused
+                raise RefusedError
             case "get":
                 found = tables.get("notes", self.row)
                 return found and found["key"]
@@ -83,7 +83,8 @@ class Step:
         values = {"row": self.row, "key": self.key}
         match self.verb:
             case "sql_insert":
-                tables.sql("INSERT INTO notes VALUES ($row, $key)", values)
+                absent = "NOT EXISTS (SELECT 1 FROM notes WHERE id = $row)"
+                tables.sql(f"INSERT INTO notes SELECT $row, $key WHERE {absent}", values)
             case "sql_update":
                 tables.sql("UPDATE notes SET key = $key WHERE id = $row", values)
             case _:
@@ -107,7 +108,7 @@ def run_on_model(mutations: Sequence[list[Step]]) -> tuple[list[object], Table]:
         try:
             answers.append([step.on_model(trial) for step in steps])
             table = trial
-        except Refused:
+        except RefusedError:
             answers.append("failed")
     return answers, table
 
@@ -122,7 +123,7 @@ def run_on_writer(mutations: Sequence[list[Step]]) -> tuple[list[object], Table]
             return [step.on_tables(tables) for step in steps]
 
         def done(answer: Answer) -> None:
-            expected = (Refused, UnknownRowError, TableError, duckdb.ConstraintException)
+            expected = (RefusedError, UnknownRowError, TableError, duckdb.ConstraintException)
             assert answer.error is None or isinstance(answer.error, expected), answer.error
             answers[at] = answer.value if answer.error is None else "failed"
 

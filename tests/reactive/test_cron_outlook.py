@@ -1,8 +1,8 @@
 from datetime import UTC, datetime
 
 from rxferrix_lab.domain.cron import CronSchedule
-from rxferrix_lab.reactive.cron_outlook import Outlook, Refusal, lines_about, outlook
 from rxferrix_lab.reactive.clock_pictures import changes_of_years
+from rxferrix_lab.reactive.cron_outlook import Outlook, Refusal, lines_about, outlook
 
 BUCHAREST = "Europe/Bucharest"
 NOW = datetime(2026, 3, 27, tzinfo=UTC)

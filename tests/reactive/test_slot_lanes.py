@@ -26,9 +26,7 @@ def test_run_that_has_not_ended_keeps_its_lane() -> None:
     assert [placed.lane for placed in slot_lanes(runs)] == [0, 1, 1]
 
 
-@given(
-    st.lists(st.tuples(st.integers(0, 50), st.none() | st.integers(0, 20)), max_size=30)
-)
+@given(st.lists(st.tuples(st.integers(0, 50), st.none() | st.integers(0, 20)), max_size=30))
 def test_runs_in_one_lane_never_overlap(spans: list[tuple[int, int | None]]) -> None:
     placed = slot_lanes([run(job, *span) for job, span in enumerate(spans)])
 

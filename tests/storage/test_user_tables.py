@@ -87,9 +87,8 @@ def test_a_row_that_waits_is_deleted_in_the_order_of_the_verbs(tables: UserTable
     tables.delete("notes", row)
 
     assert tables.get("notes", row) is None
+    tables.delete("notes", row)
     with pytest.raises(UnknownRowError):
-        tables.sql("SELECT 1", {})
-        tables.delete("notes", row)
         tables.sql("SELECT * FROM notes", {})
 
 
