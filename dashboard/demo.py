@@ -24,7 +24,7 @@ from rxferrix_lab import (
 
 FOLDER = Path(os.environ.get("RXFERRIX_DEMO_DIR", Path(__file__).resolve().parent.parent))
 OUTBOX = FOLDER / "outbox"
-PACE = timedelta(milliseconds=650)  # the outbox takes one mail in so long
+PACE = timedelta(milliseconds=800)  # the outbox takes one mail in so long
 
 app = RxFerrix(FOLDER / "demo.duckdb")
 app.table("samples", "taken_at TIMESTAMPTZ, load DOUBLE, memory DOUBLE, disk DOUBLE")

@@ -9,10 +9,9 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio.from_thread
-import anyio.lowlevel
 
 from rxferrix_lab.engine.waiting import waiting_on_clock
-from rxferrix_lab.errors import NotRunningError
+from rxferrix_lab.errors import DeadContextError, NotRunningError
 
 if TYPE_CHECKING:
     from datetime import datetime, timedelta
@@ -35,7 +34,6 @@ class ActionDesk:
         self._runtime = runtime
         self.attempt = attempt
         self.registry: Registry = runtime.registry
-        self._token = anyio.lowlevel.current_token()
 
     def now(self) -> datetime:
         """The present instant."""
@@ -46,9 +44,16 @@ class ActionDesk:
 
         Raises:
             ActionCanceled: contract 4.3.
+            DeadContextError: if the action has ended.
         """
+        self._refuse_after_end()
         if not cancels:
             self.attempt.refuse_after_request(self.now())
+
+    def _refuse_after_end(self) -> None:
+        attempt = self.attempt
+        if attempt.body_ended and not attempt.was_aborted:
+            raise DeadContextError(attempt.execution.function)
 
     def tell_progress(self, progress: str) -> None:
         """Keep the last progress, and let the screens know."""
@@ -58,6 +63,7 @@ class ActionDesk:
     # --- calls ----------------------------------------------------------------------------------
     async def run_query(self, fn: Query[..., T], args: Arguments, kwargs: Keywords) -> T:
         """Run a query."""
+        self._refuse_after_end()
         return await self._runtime.run_query(fn, args, kwargs, self.attempt.execution)
 
     async def run_mutation(self, fn: Mutation[..., T], args: Arguments, kwargs: Keywords) -> T:
@@ -117,7 +123,8 @@ class ActionDesk:
             finally:
                 self._touch()
 
+        loop = self._runtime.engine.loop
         try:
-            return anyio.from_thread.run(called, token=self._token)
+            return anyio.from_thread.run(called, token=loop.token if loop is not None else None)
         except anyio.RunFinishedError:
             raise NotRunningError("the app has stopped while the action ran") from None

@@ -25,7 +25,7 @@ from rxferrix_lab.domain.job import Job, JobId, JobState
 from rxferrix_lab.domain.outcome import WorkResult
 from rxferrix_lab.engine.cancellation import PoolCancellation
 from rxferrix_lab.engine.clock import Clock, SystemClock
-from rxferrix_lab.engine.engine import Options
+from rxferrix_lab.engine.options import Options
 from rxferrix_lab.engine.program import Identity, checked_identity
 from rxferrix_lab.storage.store import Store
 

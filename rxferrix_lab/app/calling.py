@@ -66,7 +66,10 @@ class Calling:
         loop = runtime.engine.loop
         if (loop is not None and loop.is_current()) or runtime.engine.is_in_mutation():
             raise BlockingCallError("app.call")
-        kind = getattr(fn, "kind", None)
+        if isinstance(fn, str) and fn.startswith(SYSTEM):
+            return Operations(runtime, self._identity).run_by_name(fn, args, kwargs)
+        found = runtime.registry.function(fn) if isinstance(fn, str) else fn
+        kind = getattr(found, "kind", None)
         if kind == Query.kind:
             query = self._query(fn)
             return runtime.query_soon(query, args, kwargs, self._execution(query)).result()

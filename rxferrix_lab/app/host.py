@@ -68,8 +68,10 @@ class Host:
 
         try:
             anyio.run(runtime.serve, is_up)
-        except BaseException as error:  # noqa: BLE001  # handed to whoever started the thread
-            self._failure = error
+        except BaseException as error:
+            if started.is_set():
+                raise  # nobody waits: the thread's own hook tells of it
+            self._failure = error  # for whoever started the thread
         finally:
             self._end(runtime)
             started.set()
@@ -77,9 +79,9 @@ class Host:
     def stop(self) -> None:
         """Stop cleanly and wait until it is done. Harmless when stopped."""
         runtime, thread = self.runtime, self._thread
-        if runtime is None:
-            return
-        runtime.engine.request_stop()
+        if runtime is not None:
+            runtime.engine.request_stop()
+        # Another's stop may be under way, and the file is free only when the thread has ended.
         if thread is not None and thread is not threading.current_thread():
             thread.join()
             self._thread = None

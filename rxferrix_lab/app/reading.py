@@ -117,14 +117,14 @@ class Reading:
             NotRunningError: if the app stops before the job has ended.
         """
         engine = self._runtime.engine
-        ended = engine.when_ended(job)
+        ended = engine.awaited.when_ended(job)
         try:
             record = await result_of(self._record_soon(job))
             if not record.is_finished:
                 with waiting_on_clock(engine.clock):
                     record = await result_of(ended)
         finally:
-            engine.stop_waiting(job, ended)
+            engine.awaited.stop_waiting(job, ended)
         return work_result(record, self._runtime.registry)
 
     async def subscribe(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from itertools import count
 from typing import Any, TypeVar
@@ -27,11 +28,12 @@ from rxferrix_lab.domain.job import JobRecord
 from rxferrix_lab.domain.workpool import Workpool
 from rxferrix_lab.engine.attempt import Attempt
 from rxferrix_lab.engine.clock import Clock, VirtualClock
-from rxferrix_lab.engine.engine import Engine, Options, completing
+from rxferrix_lab.engine.engine import Engine, completing
 from rxferrix_lab.engine.loop import result_of
+from rxferrix_lab.engine.options import Options
 from rxferrix_lab.engine.program import Execution, Identity
 from rxferrix_lab.engine.stepped import SteppedService
-from rxferrix_lab.errors import BlockingCallError, PermissionDeniedError
+from rxferrix_lab.errors import BlockingCallError, NotRunningError, PermissionDeniedError
 from rxferrix_lab.storage.store import Store
 from rxferrix_lab.storage.transaction import Transaction
 
@@ -127,7 +129,8 @@ class Runtime:
         engine = self.engine
         taken = engine.reconcile_soon()
         if not engine.is_in_mutation() and (engine.loop is None or not engine.loop.is_current()):
-            taken.result()
+            with suppress(NotRunningError):  # the next start takes it over
+                taken.result()
 
     # --- calls ----------------------------------------------------------------------------------
     def execution(self, function: str, identity: Identity | None) -> Execution:
@@ -148,7 +151,7 @@ class Runtime:
         if self._readers is None:
             await anyio.lowlevel.checkpoint()
             return look()
-        return await result_of(self._readers.submit(look))
+        return await result_of(self.read_soon(look))
 
     async def query_with_tables(
         self, fn: Query[..., T], args: Args, kwargs: Kwargs, caller: Execution, tables: set[str]
@@ -161,20 +164,22 @@ class Runtime:
         if self._readers is None:
             await anyio.lowlevel.checkpoint()
             return look()
-        return await result_of(self._readers.submit(look))
+        return await result_of(self.read_soon(look))
 
     def query_soon(
         self, fn: Query[..., T], args: Args, kwargs: Kwargs, caller: Execution
     ) -> Future[T]:
         """Run a query on a reader's thread."""
-        look = self._query(fn, args, kwargs, caller)
-        if self._readers is None:
-            return _done(look)
-        return self._readers.submit(look)
+        return self.read_soon(self._query(fn, args, kwargs, caller))
 
     def read_soon(self, look: Callable[[], T]) -> Future[T]:
         """Run something that reads on a reader's thread, where Ctrl-C does not interrupt it."""
-        return _done(look) if self._readers is None else self._readers.submit(look)
+        if self._readers is None:
+            return _done(look)
+        try:
+            return self._readers.submit(self.engine.store.lasting, look)
+        except RuntimeError:  # they were given back
+            raise NotRunningError("the app has stopped") from None
 
     def _query(
         self, fn: Query[..., T], args: Args, kwargs: Kwargs, caller: Execution
@@ -190,6 +195,18 @@ class Runtime:
         tables: set[str] | None,
     ) -> T:
         """Run a query here and now; adds the tables that it read to `tables`."""
+        return self.engine.store.lasting(
+            lambda: self._query_once(fn, args, kwargs, caller, tables)
+        )
+
+    def _query_once(
+        self,
+        fn: Query[..., T],
+        args: Args,
+        kwargs: Kwargs,
+        caller: Execution,
+        tables: set[str] | None,
+    ) -> T:
         signature = fn.signature
         given, named = signature.call_arguments(signature.encode(args, kwargs))
         execution = replace(caller, function=fn.name, now=self.engine.clock.now())

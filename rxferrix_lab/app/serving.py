@@ -1,6 +1,7 @@
 """The way from an app up to its dashboard.
 
-This floor may not import the pages, so the package itself hands their server in when it is imported.
+This floor may not import the pages, so the package itself hands their server in when it is
+imported.
 """
 
 from __future__ import annotations

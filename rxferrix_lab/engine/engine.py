@@ -4,11 +4,9 @@ Everything here runs on one event loop; only `_committed`, `submit` and the wait
 called from other threads. Decides no transition and runs no user code itself.
 """
 
-import threading
 from collections import deque
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
@@ -16,16 +14,19 @@ import anyio
 import anyio.lowlevel
 from anyio.abc import TaskGroup
 
-from rxferrix_lab.domain.job import JobId, JobRecord
-from rxferrix_lab.domain.workpool import PoolRecord, check_parallelism
+from rxferrix_lab.domain.job import JobId
+from rxferrix_lab.domain.workpool import PoolRecord
 from rxferrix_lab.engine import recovery
 from rxferrix_lab.engine.attempts import Attempts
+from rxferrix_lab.engine.awaited_jobs import AwaitedJobs
 from rxferrix_lab.engine.clock import Clock, stopwatch_s
 from rxferrix_lab.engine.dispatch import Dispatch, UnknownFunctionPatience
 from rxferrix_lab.engine.feed import Feed
+from rxferrix_lab.engine.housekeeping import QUIET_AHEAD, Housekeeping
 from rxferrix_lab.engine.lanes import Lanes
 from rxferrix_lab.engine.loop import Loop, result_of
 from rxferrix_lab.engine.mutation_jobs import MutationJobs
+from rxferrix_lab.engine.options import Options
 from rxferrix_lab.engine.program import Program
 from rxferrix_lab.engine.retention import Retention
 from rxferrix_lab.engine.ticker import LEAP, Ticker
@@ -39,35 +40,6 @@ from rxferrix_lab.storage.transaction import Transaction
 LONGEST_WAIT_S = 2.0
 DRAIN_MARGIN = timedelta(seconds=10)
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What an app sets of its engine."""
-
-    grace: timedelta = timedelta(seconds=5)
-    keep: timedelta = timedelta(days=7)
-    parallelism: int = 256
-    seed: int = 0
-
-    @classmethod
-    def checked(cls, grace: object, keep: object, parallelism: int, seed: int) -> "Options":
-        """The options, if they can be meant.
-
-        Raises:
-            ValueError: for a negative grace, a keep period of nothing, or slots outside 1 to
-                100,000.
-        """
-        if not isinstance(grace, timedelta) or grace < timedelta(0):
-            raise ValueError(f"grace is a timedelta of zero or more, not {grace!r:.60}")
-        if not isinstance(keep, timedelta) or keep <= timedelta(0):
-            raise ValueError(f"keep is a timedelta above zero, not {keep!r:.60}")
-        check_parallelism(parallelism)
-        if parallelism == 0:
-            raise ValueError(
-                "parallelism is 1 or more: with 0 no action outside a pool would ever run"
-            )
-        return cls(grace, keep, parallelism, seed)
 
 
 class Engine:
@@ -90,12 +62,12 @@ class Engine:
         self.ticker = Ticker(program, clock, self.submit)
         self.retention = Retention(clock, self.submit, options.keep)
         self.vitals = Vitals()
+        self.housekeeping = Housekeeping(store, self.writer, self.on_writer)
         self.pools: Mapping[str, PoolRecord] = {}
         self.loop: Loop | None = None
         self._line: WriterLine | None = None
         self._is_inline = False
-        self._waiting: dict[JobId, list[Future[JobRecord]]] = {}  # guarded by _guard
-        self._guard = threading.Lock()
+        self.awaited = AwaitedJobs()
         self._wake: anyio.Event | None = None
         self._inbox: deque[Callable[[], object]] = deque()
         self._inbox_filled = anyio.Event()
@@ -175,12 +147,7 @@ class Engine:
     def _let_go(self) -> None:
         """Whoever waits for a job or a commit would wait for ever."""
         self.feed.close()
-        with self._guard:
-            futures = [future for waiting in self._waiting.values() for future in waiting]
-            self._waiting.clear()
-        for future in futures:
-            if not future.done():
-                future.set_exception(NotRunningError("the app has stopped"))
+        self.awaited.give_up()
 
     def request_stop(self) -> None:
         """Begin the clean stop; from any thread."""
@@ -215,7 +182,19 @@ class Engine:
                 self.clock_leapt()
             seen, watch_s = now, now_s
             self.step(now)
-            await self._wait(self._seconds_to_wait(now))
+            seconds = self._seconds_to_wait(now)
+            if self._is_quiet(now):
+                self.housekeeping.look(now_s)
+            else:
+                self.housekeeping.note_work()
+            await self._wait(seconds)
+
+    def _is_quiet(self, now: datetime) -> bool:
+        """Whether nothing is under way, and nothing is due in the next moments."""
+        if self.dispatch.in_flight or (self._line is not None and self._line.waiting):
+            return False
+        following = self.next_instant()
+        return following is None or following - now > QUIET_AHEAD
 
     def clock_leapt(self) -> None:
         """The clock was set, or stood in suspend, by more than `LEAP` (contract 5.6)."""
@@ -358,7 +337,7 @@ class Engine:
             self._landed(commit)
         elif self.loop is not None:
             self.call_soon(lambda: self._landed(commit))
-        self._tell_waiting(commit)
+        self.awaited.tell(commit.jobs)
         self.feed.publish(commit.change)
 
     def _landed(self, commit: Commit) -> None:
@@ -403,37 +382,6 @@ class Engine:
             self.retention.learn(found.oldest_end)
         self.ticker.learn(found.crons, found.at)
         self.dispatch.function_was_registered()
-
-    # --- waiting for jobs -----------------------------------------------------------------------
-    def when_ended(self, job: JobId) -> "Future[JobRecord]":
-        """A future of the job's row as it ended; from any thread.
-
-        The caller looks at the row too.
-        """
-        future: Future[JobRecord] = Future()
-        with self._guard:
-            self._waiting.setdefault(job, []).append(future)
-        return future
-
-    def stop_waiting(self, job: JobId, future: "Future[JobRecord]") -> None:
-        """Nobody waits for this future any more; harmless when it was told."""
-        with self._guard:
-            waiting = self._waiting.get(job, [])
-            if future in waiting:
-                waiting.remove(future)
-            if not waiting:
-                self._waiting.pop(job, None)
-
-    def _tell_waiting(self, commit: Commit) -> None:
-        if not self._waiting:
-            return
-        for job in commit.jobs:
-            if job.is_finished:
-                with self._guard:
-                    told = self._waiting.pop(job.id, [])
-                for future in told:
-                    if not future.done():
-                        future.set_result(job)
 
 
 def _nothing(_transaction: Transaction) -> None:

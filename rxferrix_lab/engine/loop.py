@@ -14,10 +14,9 @@ class Loop:
     """The event loop that made this object."""
 
     def __init__(self) -> None:
-        token = anyio.lowlevel.current_token()
-        native: Any = (
-            token.native_token
-        )  # an asyncio loop or a TrioToken: two classes, no common type
+        self.token = anyio.lowlevel.current_token()
+        # An asyncio loop or a TrioToken: two classes, no common type.
+        native: Any = self.token.native_token
         self._native = native
         self._post: Callable[..., object] = (
             native.call_soon_threadsafe

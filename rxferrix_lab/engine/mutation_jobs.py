@@ -142,5 +142,6 @@ class MutationJobs:
             outcome=outcome,
             job=execution.job,
             identity=execution.identity.subject if execution.identity else None,
+            attempt=execution.attempt,
             error=error,
         )

@@ -5,6 +5,7 @@ Reads what each task waits for: the clock, other tasks (a task group's end, `gat
 """
 
 from collections.abc import Iterable
+from inspect import iscoroutine
 from types import CoroutineType
 from typing import Any
 
@@ -94,9 +95,10 @@ def _trio_children(task: Task) -> list[Task]:
 
 def _innermost(coro: object) -> "CoroutineType[Any, Any, Any] | None":
     """The coroutine at the end of a chain of awaits: the one that really waits."""
-    found: "CoroutineType[Any, Any, Any] | None" = None
-    while isinstance(coro, CoroutineType):
-        found, coro = coro, coro.cr_await
+    found: CoroutineType[Any, Any, Any] | None = None
+    while iscoroutine(coro):
+        found = coro
+        coro = found.cr_await
     return found
 
 

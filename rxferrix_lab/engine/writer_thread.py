@@ -114,8 +114,15 @@ class ThreadLine:
         self._is_closing = True
 
     def _work(self) -> None:
-        while (group := self._next_group()) is not None:
-            self._run_until_written(group)
+        try:
+            while (group := self._next_group()) is not None:
+                self._run_until_written(group)
+        finally:
+            # Also where a fault of ours ends the thread: nobody may wait for it in vain.
+            with self._turn:
+                self._is_closing = True
+                left, self._line = self._line, deque()
+            refuse(list(left))
 
     def _next_group(self) -> list[Request] | None:
         with self._turn:

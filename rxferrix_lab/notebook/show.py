@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from panel.viewable import Viewable
 
     from rxferrix_lab.app.app import RxFerrix
+    from rxferrix_lab.views.local_server import LocalDashboard
 
 
 class Show:
@@ -44,6 +45,16 @@ class Show:
     def pools(self, *, zone: str = "UTC") -> Viewable:
         """The workpools: slots in use, and what waits for one."""
         return in_cell(pools.view, self._app.model(), zone)
+
+    def dashboard(self, *, port: int | None = None) -> LocalDashboard:
+        """The whole dashboard of this app, served to this machine; has a `url`, and `stop()`.
+
+        Args:
+            port: a free one where it is not given.
+        """
+        from rxferrix_lab.views.local_server import serve_locally  # loads all pages
+
+        return serve_locally(self._app, port)
 
     def lab(self, *, zone: str | None = None, days: float = 7.0) -> Viewable:
         """A slider that steps the time of an app on a `VirtualClock`.

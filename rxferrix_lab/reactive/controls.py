@@ -1,4 +1,7 @@
-"""What one session has chosen: zone, section, job, filters. Written by the page and its widgets only."""
+"""What one session has chosen: zone, section, job, filters.
+
+Written by the page and its widgets only, never by the model.
+"""
 
 import param
 

@@ -36,14 +36,14 @@ def why_waiting(runtime: Runtime, job: JobRecord, now: datetime) -> str:
         return ""
     if job.function not in runtime.registry.functions:
         return (
-            f"The function {job.function} is not registered: it waits a minute for a cell to declare it."
+            f"The function {job.function} is not registered: the job waits a minute for its cell."
             if runtime.is_interactive
-            else f"The function {job.function} is not registered: the job fails when its turn comes."
+            else f"The function {job.function} is not registered: the job fails in its turn."
         )
     if job.due_at > now:
         is_retry = job.attempt > 0
         return (
-            f"It waits for attempt {job.attempt + 1} of {job.max_attempts}, after the last one failed."
+            f"It waits for attempt {job.attempt + 1} of {job.max_attempts}; the last one failed."
             if is_retry
             else "Its time has not come."
         )

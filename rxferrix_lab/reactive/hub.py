@@ -1,8 +1,8 @@
 """One hub for each running app: it takes the pictures, and wakes whoever follows.
 
-However many sessions follow, the app is read once for all of them, by one thread, at most four times a
-second; without a follower there is no thread and no listener. Followers are woken on that thread, so
-they must be quick and only pass the news on.
+However many sessions follow, the app is read once for all of them, by one thread, at most four
+times a second; without a follower there is no thread and no listener. Followers are woken on that
+thread, so they must be quick and only pass the news on.
 """
 
 import threading
@@ -136,7 +136,7 @@ class Hub:
 
     # --- pictures -------------------------------------------------------------------------------
     def take(self, *, with_tables: bool = True) -> Picture:
-        """Take a picture now, on the caller's thread; the last one with a problem where it cannot be."""
+        """Take a picture now, on the caller's thread; or the last with a problem."""
         with self._camera:
             try:
                 self.picture = self._photographer.take(with_tables=with_tables)

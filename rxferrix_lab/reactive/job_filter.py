@@ -19,7 +19,7 @@ def search_of(controls: Controls) -> JobSearch:
     text = controls.text.strip()
     is_id = text.isascii() and text.isdigit() and int(text) < LARGEST
     wanted = controls.states.split(",")
-    states = tuple(state for state in STATES if state in wanted)
+    states: tuple[JobState, ...] = tuple(state for state in STATES if state in wanted)
     return JobSearch(
         states=states or None,
         function=controls.function or None,

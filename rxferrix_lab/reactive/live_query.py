@@ -1,7 +1,7 @@
 """A query's result as a param object that follows the commits.
 
-One thread for each, which alone writes `value`; it ends with `stop`, with the app, or when nobody holds
-the object any more.
+One thread for each, which alone writes `value`; it ends with `stop`, with the app, or when nobody
+holds the object any more.
 """
 
 import threading
@@ -28,8 +28,8 @@ class LiveQuery(param.Parameterized):
     value = param.Parameter(doc="The query's result after the last commit that changed it.")
     error = param.Parameter(default=None, doc="What the query raised last; None where it did not.")
 
-    def __init__(self, news: "TableNews", **values: Any) -> None:
-        super().__init__(**values)
+    def __init__(self, news: "TableNews", **values: object) -> None:
+        super().__init__(**values)  # type: ignore[no-untyped-call]  # the constructor is param's
         self._news = news
 
     @classmethod

@@ -6,7 +6,7 @@ threads. Nothing shared is bound: the hub wakes it with a plain call.
 
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import param
 
@@ -54,11 +54,16 @@ class LiveModel(param.Parameterized):
     progress = param.Parameter(default=(), doc="What running actions told of themselves.")
     functions = param.Parameter(default=frozenset(), doc="The names that are registered.")
 
-    def __init__(self, hub: Hub, operator: Operator, **values: Any) -> None:
-        super().__init__(**values)
+    def __init__(self, hub: Hub, operator: Operator, **values: object) -> None:
+        super().__init__(**values)  # type: ignore[no-untyped-call]  # the constructor is param's
         self._hub = hub
         self._seen: Picture | None = None
         self.operator = operator
+
+    @property
+    def hub(self) -> Hub:
+        """What takes the pictures, shared by every model of the app."""
+        return self._hub
 
     @classmethod
     def of(cls, runtime: Runtime, identity: Identity | None = None) -> "LiveModel":
@@ -81,7 +86,8 @@ class LiveModel(param.Parameterized):
             if getattr(picture, name) != getattr(self, name)
         }
         self.param.update(**changed)
-        return bool(changed.keys() - {"now"})
+        # A pool's history grows with time alone; what else changes of a pool is in the counts.
+        return bool(changed.keys() - {"now", "pools"})
 
     def follow(self, wake: Callable[[], object]) -> Callable[[], None]:
         """Call `wake`, on another thread, whenever `refresh` has news; returns what ends that."""

@@ -5,6 +5,7 @@ writer. Whether it is allowed is decided in the app, which refuses a viewer and 
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeVar
 
 from rxferrix_lab.app.operations import Operations
@@ -74,13 +75,11 @@ class Operator:
 
         return await self._do(look)
 
-    async def _in_parts(
-        self, jobs: Sequence[JobId], verb: Callable[[Sequence[JobId]], int]
-    ) -> int:
+    async def _in_parts(self, jobs: Sequence[JobId], verb: Callable[[Sequence[JobId]], int]) -> int:
         changed = 0
         for start in range(0, len(jobs), AT_ONCE):
             part = jobs[start : start + AT_ONCE]
-            changed += await self._do(lambda part=part: verb(part))
+            changed += await self._do(partial(verb, part))
         return changed
 
     # --- crons ----------------------------------------------------------------------------------

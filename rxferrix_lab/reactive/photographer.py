@@ -168,7 +168,7 @@ class Photographer:
         return tuple(found)
 
     def _plain_in_use(self) -> int:
-        """The slots in use of the actions in no pool; mutations need none and have the same pool."""
+        """The slots in use of the actions in no pool. Mutations, in no pool either, need none."""
         lanes = self._runtime.engine.lanes
         return sum(lane.in_use for lane in lanes if lane.key == ("action", None))
 
@@ -181,7 +181,7 @@ class Photographer:
 
     def _sampled(self, pool: str, sample: PoolSample) -> tuple[PoolSample, ...]:
         history = self._history.setdefault(pool, deque(maxlen=SAMPLES))
-        if history and sample.at - history[-1].at < SECOND and len(history) > 1:
+        if history and sample.at - history[-1].at < SECOND:
             history[-1] = replace(sample, at=history[-1].at)
         else:
             history.append(sample)
@@ -226,9 +226,7 @@ def _overview(snapshot: Snapshot, now: datetime) -> Overview:
 
 
 def _next_runs(crons: Iterable[CronPicture]) -> tuple[NextRun, ...]:
-    coming = [
-        NextRun(cron.record.name, at, cron.words) for cron in crons for at in cron.next_runs
-    ]
+    coming = [NextRun(cron.record.name, at, cron.words) for cron in crons for at in cron.next_runs]
     return tuple(sorted(coming, key=lambda run: (run.at, run.cron))[:NEXT_RUNS])
 
 
@@ -270,6 +268,5 @@ def _strip(name: str, tables: Tables) -> tuple[CronRun, ...]:
 
 
 def _run_of(job: JobRecord) -> CronRun:
-    has_run = job.finished_at is not None and job.started_at is not None
-    took = job.finished_at - job.started_at if has_run else None  # type: ignore[operator]  # both set
+    took = job.finished_at - job.started_at if job.finished_at and job.started_at else None
     return CronRun(job.scheduled_for, job.id, job.state, job.missed, took=took)

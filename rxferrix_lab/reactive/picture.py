@@ -1,6 +1,7 @@
 """A picture of a running app: everything the screens show of it at one moment, frozen.
 
-Holds what was found and formats nothing. A picture is shared by all sessions, so nothing in it changes.
+Holds what was found and formats nothing. A picture is shared by all sessions, so nothing in it
+changes.
 """
 
 from dataclasses import dataclass, field

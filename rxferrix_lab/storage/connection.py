@@ -90,7 +90,8 @@ class OpenDatabase:
                 # DuckDB refuses to close a connection whose owner is inside a call. An interrupt
                 # that comes before its statement is lost, so it is sent again.
                 for reader in busy:
-                    reader.interrupt()
+                    with suppress(duckdb.ConnectionException):  # it has ended this moment
+                        reader.interrupt()
                 self._idle.wait(_PATIENCE_S)
             self._readers.clear()
         if writer is not None:

@@ -1,10 +1,9 @@
 """The jobs that match, to take away: as rows, as a Parquet file, and as the SQL that finds them."""
 
-from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import cast
 
 import duckdb
 
@@ -59,11 +58,11 @@ def sql_of(search: JobSearch) -> str:
     return f"SELECT *\nFROM _scheduled_jobs\nWHERE {tidy}\nORDER BY id DESC;\n"
 
 
-def _literal(value: Any) -> str:
+def _literal(value: object) -> str:
     if isinstance(value, datetime):
         return f"TIMESTAMPTZ '{value.isoformat()}'"
     if isinstance(value, str):
         return "'" + value.replace("'", "''") + "'"
-    if isinstance(value, Sequence):
-        return "[" + ", ".join(_literal(each) for each in value) + "]"
+    if isinstance(value, list):
+        return "[" + ", ".join(_literal(str(each)) for each in cast("list[object]", value)) + "]"
     return str(value)

@@ -144,7 +144,7 @@ def page_of_jobs(
     place: Place,
     size: int,
 ) -> JobPage:
-    """One page, found by key and never by counting rows off, so that the last is as near as the first."""
+    """One page, found by key and not by counting rows off: the last is as near as the first."""
     key = _key_of(connection, order, place)
     if place.where not in ("first", "last") and key is None:
         place = Place()  # the job has been deleted meanwhile
@@ -166,7 +166,7 @@ def _key_of(connection: duckdb.DuckDBPyConnection, order: Order, place: Place) -
     return connection.execute(
         f"SELECT {order.key}, id FROM _scheduled_jobs WHERE id = $job",  # from ORDERS
         {"job": place.job},
-    ).fetchone()  # type: ignore[return-value]  # two columns
+    ).fetchone()
 
 
 def _rows(

@@ -48,8 +48,8 @@ def schema_version(connection: duckdb.DuckDBPyConnection) -> int | None:
         ).fetchall()
     }
     if "_meta" in tables:
-        row = connection.execute("SELECT value FROM _meta WHERE key = 'schema_version'").fetchone()
-        return int(row[0]) if row else None
+        rows = connection.execute("SELECT value FROM _meta WHERE key = 'schema_version'").fetchall()
+        return int(rows[0][0]) if rows else None
     return None if tables & {"_scheduled_jobs", "_crons", "_workpools", "_execution_log"} else 0
 
 

@@ -238,12 +238,16 @@ def save_mark(connection: duckdb.DuckDBPyConnection, table: str, mark: int) -> N
 def count_revision(
     connection: duckdb.DuckDBPyConnection, ids: Iterable[JobId], revision: int
 ) -> int:
-    """How many job rows a commit has written."""
+    """How many of these job rows a commit has written."""
     known = list(ids)
     (row,) = connection.execute(
-        "SELECT count(*) FROM _scheduled_jobs WHERE id BETWEEN $low AND $high AND revision = "
-        "$revision",
-        {"low": min(known), "high": max(known), "revision": revision},
+        """
+        SELECT count(*)
+        FROM _scheduled_jobs
+        WHERE id BETWEEN $low AND $high AND revision = $revision
+            AND id IN (SELECT unnest($ids::BIGINT[]))
+        """,
+        {"low": min(known), "high": max(known), "revision": revision, "ids": known},
     ).fetchall()
     return int(row[0])
 

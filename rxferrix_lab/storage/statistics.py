@@ -70,7 +70,7 @@ class Bucket:
 def throughput(
     connection: duckdb.DuckDBPyConnection, since: datetime, width: timedelta
 ) -> tuple[Bucket, ...]:
-    """The jobs that ended since, by stretches of `width`; stretches in which none did are left out."""
+    """The jobs that ended since, by stretches of `width`; empty stretches are left out."""
     width_us = width // timedelta(microseconds=1)
     rows = connection.execute(
         """

@@ -13,10 +13,11 @@ from typing import TypeVar
 
 import duckdb
 
-from rxferrix_lab.errors import NotRunningError
+from rxferrix_lab.errors import NotRunningError, StoreUnavailableError
 from rxferrix_lab.storage.catalog import Catalog
 from rxferrix_lab.storage.compaction import backup, compact_database, needs_compaction
 from rxferrix_lab.storage.connection import OpenDatabase, open_database
+from rxferrix_lab.storage.gate import Gate
 from rxferrix_lab.storage.ids import IdSequence, begin_above_largest
 from rxferrix_lab.storage.lock import MEMORY, FileLock
 from rxferrix_lab.storage.migrate import migrate
@@ -28,6 +29,7 @@ QUERY_LIMIT = timedelta(minutes=5)
 DatabaseError = duckdb.Error  # for floors above, which do not know DuckDB
 OutOfMemory = duckdb.OutOfMemoryException
 T = TypeVar("T")
+LARGE_LOG = 64 * 2**20
 
 
 class Store:
@@ -40,7 +42,10 @@ class Store:
 
     def __init__(self, path: str | Path, *, backup_folder: str | Path | None = None) -> None:
         self.path = path
+        self.compact_above = LARGE_LOG  # bytes of the log
         self._backup_folder = backup_folder
+        self._gate = Gate()
+        self._openings = 0
         self._lock = FileLock(path)
         self._open: OpenDatabase | None = None
         self._catalog: Catalog | None = None
@@ -58,7 +63,7 @@ class Store:
         """
         self._lock.acquire()
         try:
-            if not self.is_in_memory and needs_compaction(self.path):
+            if self.wants_compaction:
                 compact_database(self.path)
             self._connect()
         except BaseException:
@@ -66,26 +71,47 @@ class Store:
             raise
 
     def _connect(self) -> None:
+        self._openings += 1
         self._open = open_database(self.path, backup_folder=self._backup_folder)
         writer = self._open.writer
         migrate(writer, self.path)
         self._catalog = Catalog(writer)
         self._resume_ids(writer)
-        row = writer.execute("SELECT coalesce(max(revision), 0) FROM _scheduled_jobs").fetchone()
-        self._revision = max(self._revision, row[0] if row else 0)
+        (row,) = writer.execute("SELECT coalesce(max(revision), 0) FROM _scheduled_jobs").fetchall()
+        self._revision = max(self._revision, row[0])
 
     def reopen(self) -> None:
-        """Close every connection and open again, in this process, the lock held throughout."""
-        self.disconnect()
-        self._connect()
+        """Close every connection and open again, in this process, the lock held throughout.
+
+        Snapshots that are open end with an error; new ones wait.
+        """
+        with self._gate.held():
+            self.disconnect()
+            self._connect()
+
+    @property
+    def wants_compaction(self) -> bool:
+        """Whether the log has grown so large that the file should be rewritten."""
+        return not self.is_in_memory and needs_compaction(self.path, self.compact_above)
 
     def compact(self) -> bool:
-        """Rewrite the file while nothing else is open; False where there is too little to gain."""
-        if self.is_in_memory or not needs_compaction(self.path):
+        """Rewrite the file; False where there is too little to gain, or somebody reads.
+
+        New snapshots wait meanwhile. On the writer's thread, outside a transaction.
+
+        Raises:
+            StoreUnavailableError: if there is no room for the copy; all goes on with the old file.
+        """
+        if not self.wants_compaction:
             return False
-        self.disconnect()
-        compact_database(self.path)
-        self._connect()
+        with self._gate.held_if_empty() as is_alone:
+            if not is_alone:
+                return False
+            self.disconnect()
+            try:
+                compact_database(self.path)
+            finally:
+                self._connect()
         return True
 
     def close(self) -> None:
@@ -124,8 +150,20 @@ class Store:
     @contextmanager
     def snapshot(self, limit: timedelta | None = QUERY_LIMIT) -> Generator[Snapshot, None, None]:
         """A committed state to read, for at most `limit` of execution."""
-        with self._database().reader(limit) as connection:
+        with self._gate.reading(), self._database().reader(limit) as connection:
             yield Snapshot(connection)
+
+    def lasting(self, look: Callable[[], T]) -> T:
+        """What `look` finds in snapshots of its own; tried again where the store was reopened."""
+        while True:
+            openings = self._openings
+            try:
+                return look()
+            except (duckdb.Error, StoreUnavailableError, NotRunningError):
+                with self._gate.reading():  # returns once a reopen that is under way is over
+                    was_reopened = self._openings != openings
+                if not was_reopened:
+                    raise
 
     def read(self, look: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
         """What `look` finds on the writer's own connection, outside any transaction."""
@@ -137,8 +175,8 @@ class Store:
         condition = "AND revision = $revision" if table == "_scheduled_jobs" else ""
         values = {"id": row} | ({"revision": revision} if condition else {})
         query = f"SELECT count(*) FROM {table} WHERE id = $id {condition}"  # our names
-        found = self.read(lambda writer: writer.execute(query, values).fetchone())
-        return found is not None and found[0] > 0
+        (found,) = self.read(lambda writer: writer.execute(query, values).fetchall())
+        return bool(found[0] > 0)
 
     def backup(self, target: str | Path) -> None:
         """Copy a consistent state into a new file.

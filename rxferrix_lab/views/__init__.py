@@ -1,1 +1,1 @@
-"""The pages of the dashboard: each is `view(model, controls)` and stands alone in a notebook cell."""
+"""The pages of the dashboard: each is `view(model, controls)` and stands alone in a cell."""

@@ -5,9 +5,10 @@ checked again in the app, by every verb.
 """
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
-from typing import Any
+from typing import Protocol
 
 import panel as pn
 
@@ -16,6 +17,13 @@ from rxferrix_lab.reactive.operator import Identity
 OPERATORS = "RXFERRIX_OPERATORS"
 # A proxy on this machine makes everybody look local; its headers give it away.
 _PROXY_HEADERS = ("x-forwarded-for", "x-real-ip", "forwarded", "x-forwarded-host", "via")
+
+
+class Request(Protocol):
+    """What Bokeh keeps of the request that opened the session."""
+
+    remote_ip: str | None
+    headers: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +44,7 @@ def visitor() -> Visitor:
     if sign_in_is_on():
         return _signed_in()
     request = _request()
-    if request is None or is_from_here(_peer(request), _headers(request)):
+    if request is not None and is_from_here(_peer(request), _headers(request)):
         return Visitor(Identity("local", admin=True), is_signed_in=False)
     return Visitor(None, is_signed_in=False)
 
@@ -52,8 +60,10 @@ def is_from_here(peer: str, headers: frozenset[str]) -> bool:
 
     >>> is_from_here("127.0.0.1", frozenset()), is_from_here("::1", frozenset())
     (True, True)
-    >>> is_from_here("127.0.0.1", frozenset({"x-forwarded-for"})), is_from_here("10.0.0.7", frozenset())
-    (False, False)
+    >>> is_from_here("127.0.0.1", frozenset({"x-forwarded-for"}))
+    False
+    >>> is_from_here("10.0.0.7", frozenset())
+    False
     """
     if headers & frozenset(_PROXY_HEADERS):
         return False
@@ -81,15 +91,15 @@ def _signed_in() -> Visitor:
     return Visitor(Identity(user, admin=is_operator), is_signed_in=True)
 
 
-def _request() -> Any:
+def _request() -> Request | None:
     document = pn.state.curdoc
     context = document.session_context if document is not None else None
-    return context.request if context is not None else None
+    return getattr(context, "request", None)
 
 
-def _peer(request: Any) -> str:
-    return str(getattr(request, "remote_ip", None) or "")
+def _peer(request: Request) -> str:
+    return getattr(request, "remote_ip", None) or ""  # absent where a proxy class knows none
 
 
-def _headers(request: Any) -> frozenset[str]:
-    return frozenset(str(name).lower() for name in (getattr(request, "headers", None) or {}))
+def _headers(request: Request) -> frozenset[str]:
+    return frozenset(str(name).lower() for name in request.headers or {})

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import panel as pn
+from bokeh.model import Model
 
 from rxferrix_lab.views.labels import esc
 from rxferrix_lab.views.stylesheet import CSS
@@ -15,9 +16,23 @@ BORDER = {
 }
 
 
-def html(text: str = "", **settings: Any) -> pn.pane.HTML:
+class TextPane(pn.pane.HTML):
+    """Sends its text alone when the text changes.
+
+    Panel sends the style sheets with it again, which in a notebook it names by addresses on the
+    network.
+    """
+
+    def _update(self, ref: str, model: Model) -> None:
+        del ref
+        properties = self._get_properties(model.document)
+        properties.pop("stylesheets", None)
+        model.update(**properties)
+
+
+def html(text: str = "", **settings: object) -> pn.pane.HTML:
     """A pane for HTML of ours, in our style. Whatever a user made must be escaped before."""
-    return pn.pane.HTML(
+    return TextPane(  # type: ignore[no-untyped-call]  # the constructor is panel's
         text,
         **{
             "sizing_mode": "stretch_width",
@@ -35,7 +50,7 @@ def put(pane: pn.pane.HTML, text: str) -> None:
         pane.object = text
 
 
-def card(title: str, *body: Any, aside: Any = None, **settings: Any) -> pn.Column:
+def card(title: str, *body: object, aside: object = None, **settings: object) -> pn.Column:
     """A bordered panel with a title, and with `aside` at the title's right."""
     head: list[Any] = [html(f'<div class="rx-h">{esc(title)}</div>')]
     if aside is not None:

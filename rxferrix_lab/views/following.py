@@ -1,19 +1,19 @@
 """A session follows the app: pictures arrive on the session's own loop, a few times a second.
 
-One subscription for each session. However many pictures come, one callback waits at a time; a session
-that ends leaves nothing behind.
+One subscription for each session. However many pictures come, one callback waits at a time; a
+session that ends leaves nothing behind.
 """
 
 import threading
 from collections.abc import Callable
-from typing import Any
 
+from bokeh.document import Document
 from panel.io.document import hold
 
 from rxferrix_lab.reactive.model import LiveModel
 
 
-def follow(model: LiveModel, document: Any, drawn: Callable[[], object]) -> Callable[[], None]:
+def follow(model: LiveModel, document: Document, drawn: Callable[[], object]) -> Callable[[], None]:
     """Call `drawn` on the session's loop whenever the model may have news; returns what ends that.
 
     Args:
@@ -47,7 +47,7 @@ def follow(model: LiveModel, document: Any, drawn: Callable[[], object]) -> Call
         has_ended = True
         stop_following()
 
-    def ended(session_context: Any) -> None:
+    def ended(session_context: object) -> None:
         del session_context
         stop()
 

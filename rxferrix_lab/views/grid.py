@@ -6,8 +6,10 @@ that differ. Clicks come back as names and ids. Knows nothing of jobs.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import partial
+from typing import Any, Literal, Protocol
 
+import panel as pn
 import param
 from panel.custom import JSComponent
 
@@ -45,6 +47,12 @@ class Action:
     icon: str = ""  # the path of an icon of 16 by 16
 
 
+class Click(Protocol):
+    """What the browser sends."""
+
+    data: dict[str, Any]
+
+
 class Grid(JSComponent):
     """The table. `rows` is written by the view, `selected` by the browser."""
 
@@ -69,7 +77,8 @@ class Grid(JSComponent):
         const chip = document.createElement('span')
         chip.className = 'rx-chip'
         chip.style.setProperty('--rx-tone', mark.colour)
-        chip.append(icon(mark.path), document.createTextNode(mark.text + (value.note ? ' ' + value.note : '')))
+        const word = mark.text + (value.note ? ' ' + value.note : '')
+        chip.append(icon(mark.path), document.createTextNode(word))
         td.append(chip)
       } else {
         td.textContent = value == null ? '' : String(value)
@@ -79,9 +88,10 @@ class Grid(JSComponent):
     }
     function icon(path) {
       const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg')
-      for (const [k, v] of Object.entries({viewBox: '0 0 16 16', width: 12, height: 12, fill: 'none',
-        stroke: 'currentColor', 'stroke-width': 2, 'stroke-linecap': 'round', 'stroke-linejoin': 'round',
-        'aria-hidden': 'true'})) svg.setAttribute(k, v)
+      const look = {viewBox: '0 0 16 16', width: 12, height: 12, fill: 'none',
+        stroke: 'currentColor', 'stroke-width': 2, 'stroke-linecap': 'round',
+        'stroke-linejoin': 'round', 'aria-hidden': 'true'}
+      for (const [k, v] of Object.entries(look)) svg.setAttribute(k, v)
       const p = document.createElementNS('http://www.w3.org/2000/svg', 'path')
       p.setAttribute('d', path)
       svg.append(p)
@@ -115,10 +125,11 @@ class Grid(JSComponent):
           if (spec.align === 'right') th.className = 'right'
           if (spec.sort) {
             const button = document.createElement('button')
-            const sign = model.order === spec.sort ? ' \\u25B2' : model.order === '-' + spec.sort ? ' \\u25BC' : ''
+            const isDown = model.order === '-' + spec.sort
+            const sign = model.order === spec.sort ? ' \\u25B2' : isDown ? ' \\u25BC' : ''
             button.textContent = spec.title + sign
             button.onclick = () => model.send_event('sort', {detail: spec.sort})
-            th.setAttribute('aria-sort', sign ? (model.order[0] === '-' ? 'descending' : 'ascending') : 'none')
+            th.setAttribute('aria-sort', !sign ? 'none' : isDown ? 'descending' : 'ascending')
             th.append(button)
           } else th.textContent = spec.title
           tr.append(th)
@@ -166,7 +177,7 @@ class Grid(JSComponent):
           tr.className = 'open'
           tr.tabIndex = 0
           tr.onclick = () => model.send_event('open', {detail: row._id})
-          tr.onkeydown = event => { if (event.key === 'Enter') model.send_event('open', {detail: row._id}) }
+          tr.onkeydown = event => { if (event.key === 'Enter') tr.click() }
         }
         return tr
       }
@@ -181,9 +192,12 @@ class Grid(JSComponent):
           lines.push(tr)
         }
         shown = next
-        const same = body.children.length === lines.length && lines.every((tr, i) => body.children[i] === tr)
+        const same = body.children.length === lines.length &&
+          lines.every((tr, i) => body.children[i] === tr)
         if (!same) {
-          lines.forEach((tr, i) => { if (body.children[i] !== tr) body.insertBefore(tr, body.children[i] || null) })
+          lines.forEach((tr, i) => {
+            if (body.children[i] !== tr) body.insertBefore(tr, body.children[i] || null)
+          })
           while (body.children.length > lines.length) body.lastChild.remove()
         }
         empty.textContent = model.rows.length ? '' : model.empty_text
@@ -203,9 +217,9 @@ class Grid(JSComponent):
         actions: Sequence[Action] = (),
         selectable: bool = False,
         openable: bool = False,
-        **settings: Any,
+        **settings: object,
     ) -> None:
-        super().__init__(
+        super().__init__(  # type: ignore[no-untyped-call]  # the constructor is panel's
             columns_=[_plain(column) for column in columns],
             actions_=[_plain(action) for action in actions],
             is_selectable=selectable,
@@ -221,7 +235,7 @@ class Grid(JSComponent):
         self._sorted: list[Callable[[str], Any]] = []
 
     def on_action(self, callback: Callable[[str, str], Any]) -> None:
-        """Call with (action, row id) when a row's button is clicked; may be a coroutine function."""
+        """Call with (action, row id) when a row's button is clicked; coroutine functions too."""
         self._acted.append(callback)
 
     def on_open(self, callback: Callable[[str], Any]) -> None:
@@ -232,7 +246,7 @@ class Grid(JSComponent):
         """Call with the column's `sort` when its header is clicked."""
         self._sorted.append(callback)
 
-    def show(self, rows: Sequence[Mapping[str, Any]]) -> None:
+    def show_rows(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Show these rows; nothing is sent where they are the ones shown."""
         fresh = [dict(row) for row in rows]
         if fresh == self.rows:
@@ -245,16 +259,16 @@ class Grid(JSComponent):
         self.param.update(**changes)
 
     # --- called by panel ------------------------------------------------------------------------
-    def _handle_act(self, event: Any) -> None:
+    def _handle_act(self, event: Click) -> None:
         name, row = event.data["detail"]
         for callback in self._acted:
             self._run(callback, str(name), str(row))
 
-    def _handle_open(self, event: Any) -> None:
+    def _handle_open(self, event: Click) -> None:
         for callback in self._opened:
             self._run(callback, str(event.data["detail"]))
 
-    def _handle_sort(self, event: Any) -> None:
+    def _handle_sort(self, event: Click) -> None:
         for callback in self._sorted:
             self._run(callback, str(event.data["detail"]))
 
@@ -262,18 +276,9 @@ class Grid(JSComponent):
         run_callback(callback, *args)
 
 
-def run_callback(callback: Callable[..., Any], *args: Any) -> None:
+def run_callback(callback: Callable[..., Any], *args: object) -> None:
     """Call a callback; where it is a coroutine function, run it as a task of the session's loop."""
-    if param.parameterized.iscoroutinefunction(callback):
-        executor = param.parameterized.async_executor
-
-        async def run() -> None:
-            await callback(*args)
-
-        if executor is not None:
-            executor(run)
-        return
-    callback(*args)
+    pn.state.execute(partial(callback, *args), schedule=False)
 
 
 def _plain(spec: Column | Action) -> dict[str, str]:

@@ -1,12 +1,12 @@
 """Tells the browser that the picture is alive, and brings the page back after the server was gone.
 
-The browser itself notices that no beat came for five seconds. A lost connection is answered by asking
-for the page's own address until it is there again, and then loading it; the rest is in the URL.
+The browser itself notices that no beat came for five seconds. A lost connection is answered by
+asking for the page's own address until it is there again, and then loading it; the rest is in the
+URL.
 """
 
-from typing import Any
-
 import param
+from bokeh.document import Document
 from bokeh.models import CustomJS
 from panel.custom import JSComponent
 
@@ -48,17 +48,22 @@ class Heartbeat(JSComponent):
         banner.style.display = text ? 'block' : 'none'
       }
       const look = () => {
-        if (isLost) return tell('The server is gone. This page comes back by itself when it returns.')
+        if (isLost) return tell('The server is gone. This page comes back when it returns.')
         if (model.problem) return tell('Stale: ' + model.problem)
         const quiet = Date.now() - last
-        tell(quiet > STALE ? 'Stale: nothing was heard of the app for ' + Math.round(quiet / 1000) + ' s.' : '')
+        const isStale = quiet > STALE
+        const time = Math.round(quiet / 1000) + ' s.'
+        tell(isStale ? 'Stale: nothing was heard of the app for ' + time : '')
       }
       model.on('beat', () => { last = Date.now(); look() })
       model.on('problem', look)
       const lost = () => { isLost = true; look() }
       window.addEventListener('rxferrix-lost', lost)
       const timer = setInterval(look, 500)
-      model.on('remove', () => { clearInterval(timer); window.removeEventListener('rxferrix-lost', lost) })
+      model.on('remove', () => {
+        clearInterval(timer)
+        window.removeEventListener('rxferrix-lost', lost)
+      })
       return banner
     }
     """.replace("STALE", str(STALE_AFTER_MS))
@@ -68,6 +73,6 @@ class Heartbeat(JSComponent):
         self.param.update(beat=self.beat + 1, problem=problem)
 
 
-def come_back(document: Any) -> None:
+def come_back(document: Document) -> None:
     """Let the browser load the page again once a lost server has returned."""
     document.js_on_event("connection_lost", CustomJS(code=_LOST))

@@ -74,7 +74,7 @@ class JobPageView:
         )
         zone = self._controls.param.watch(self._draw, ["zone"])
 
-        def closed(*_: Any) -> None:
+        def closed(*_: object) -> None:
             for watcher in watched:
                 self._model.param.unwatch(watcher)
             self._controls.param.unwatch(zone)
@@ -83,11 +83,11 @@ class JobPageView:
         closing = self._controls.param.watch(closed, ["job"])
         run_callback(self._load)
 
-    def _left(self, event: Any) -> None:
+    def _left(self, event: object) -> None:
         del event
         self._controls.job = 0
 
-    def _changed(self, *_: Any) -> None:
+    def _changed(self, *_: object) -> None:
         job = self._details.job if self._details is not None else None
         if job is None or job.state in UNFINISHED or job.on_complete:
             run_callback(self._load)
@@ -106,7 +106,7 @@ class JobPageView:
             self._is_loading = False
 
     # --- showing --------------------------------------------------------------------------------
-    def _draw(self, *_: Any) -> None:
+    def _draw(self, *_: object) -> None:
         details, parts = self._details, self._parts
         if details is None:
             hint = "It never existed, or it ended and was deleted after the keep period."
@@ -135,13 +135,13 @@ class JobPageView:
         return progress_bar(told.progress) + output
 
     # --- doing ----------------------------------------------------------------------------------
-    async def _canceled(self, event: Any) -> None:
+    async def _canceled(self, event: object) -> None:
         del event
         await perform(
             self._model.operator.cancel(self._job), f"Job {self._job} is canceled or stopping."
         )
 
-    async def _rerun_clicked(self, event: Any) -> None:
+    async def _rerun_clicked(self, event: object) -> None:
         del event
         new = await perform(
             self._model.operator.rerun(self._job), lambda new: f"Job {new} runs it again."
@@ -150,21 +150,27 @@ class JobPageView:
             self._controls.job = int(new)
 
 
+def told_progress(told: str) -> tuple[float, float, str] | None:
+    """How much of how much is done, and a note; None where it cannot be read."""
+    try:
+        progress: dict[str, Any] = json.loads(told)
+        return float(progress["done"]), float(progress["total"]), str(progress["note"])
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
 def progress_bar(told: str) -> str:
     """What an action told of its progress, as HTML; empty where it told none."""
-    try:
-        progress: Any = json.loads(told) if told else None
-    except ValueError:
-        progress = None
-    if not isinstance(progress, dict):
+    progress = told_progress(told)
+    if progress is None:
         return ""
-    done, total = float(progress.get("done", 0)), float(progress.get("total", 1))
+    done, total, note = progress
     share = min(max(done / total, 0.0), 1.0) if total else 0.0
-    note = esc(progress.get("note", ""))
     return (
-        f'<div style="margin:10px 0 8px"><div style="height:6px;border-radius:3px;background:var(--rx-line)">'
-        f'<div style="height:6px;border-radius:3px;background:#3b82f6;width:{share * 100:.1f}%"></div></div>'
-        f'<span class="rx-quiet">{share * 100:.0f} % · {done:g} of {total:g} {note}</span></div>'
+        '<div class="rx-bar"><div>'
+        f'<i style="width:{share * 100:.1f}%"></i></div>'
+        f'<span class="rx-quiet">{share * 100:.0f} % · {done:g} of {total:g} {esc(note)}</span>'
+        "</div>"
     )
 
 
@@ -204,8 +210,8 @@ def _link(job: JobRecord | None) -> str:
     if job is None:
         return "a job that has been deleted"
     return (
-        f'<a class="rx-link" href="?section=jobs&amp;job={job.id}">job {job.id} {esc(job.function)}</a> '
-        + state_chip(job.state)
+        f'<a class="rx-link" href="?section=jobs&amp;job={job.id}">'
+        f"job {job.id} {esc(job.function)}</a> " + state_chip(job.state)
     )
 
 
@@ -214,7 +220,8 @@ def _given(job: JobRecord) -> str:
     shown = _json(result) if result is not None else f"{NONE} not succeeded"
     return (
         f'<div class="rx-quiet">Arguments</div><div class="rx-pre">{esc(_json(job.args))}</div>'
-        f'<div class="rx-quiet" style="margin-top:8px">Result</div><div class="rx-pre">{esc(shown)}</div>'
+        '<div class="rx-quiet" style="margin-top:8px">Result</div>'
+        f'<div class="rx-pre">{esc(shown)}</div>'
     )
 
 
@@ -236,8 +243,10 @@ def _error_card(error: JobError) -> str:
 def _attempts(details: JobDetails, zone: str) -> str:
     rows = "".join(_attempt(row, zone) for row in details.executions)
     if not rows:
-        return empty("It has not been attempted.", details.why)
-    head = "<tr><th>Attempt</th><th>Began</th><th>Took</th><th>Outcome</th><th>What it said</th></tr>"
+        return empty("It has not been attempted.", "Each attempt gets a row here.")
+    head = (
+        "<tr><th>Attempt</th><th>Began</th><th>Took</th><th>Outcome</th><th>What it said</th></tr>"
+    )
     return f'<table class="rx-list">{head}{rows}</table>'
 
 

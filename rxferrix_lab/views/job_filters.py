@@ -1,9 +1,11 @@
 """The widgets that choose which jobs are shown. They write the controls, and follow the URL."""
 
+from functools import partial
 from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
+from param.parameterized import Event
 
 from rxferrix_lab.reactive.controls import Controls
 from rxferrix_lab.reactive.job_filter import instant_in
@@ -39,7 +41,7 @@ class JobFilters:
     def _wire(self) -> None:
         self.states.param.watch(self._states_chosen, "chosen")
         for name, field in self._fields.items():
-            field.param.watch(lambda event, name=name: self._filled(name, event.new), "value")
+            field.param.watch(partial(self._filled, name), "value")
         self._clear.on_click(self._cleared)
         self._controls.param.watch(self._from_controls, ["states", *self._fields])
         self._model.param.watch(self._from_model, ["counts"])
@@ -56,10 +58,10 @@ class JobFilters:
             if options != field.options:
                 field.param.update(options=options, value=chosen)
 
-    def _from_model(self, *_: Any) -> None:
-        self.states.show(self._model.counts)
+    def _from_model(self, *_: object) -> None:
+        self.states.show_counts(self._model.counts)
 
-    def _from_controls(self, *_: Any) -> None:
+    def _from_controls(self, *_: object) -> None:
         chosen = [state for state in self._controls.states.split(",") if state]
         if chosen != self.states.chosen:
             self.states.chosen = chosen
@@ -70,7 +72,7 @@ class JobFilters:
                 field.value = value
         self._mark_wrong()
 
-    def _offer(self, field: Any, value: str) -> None:
+    def _offer(self, field: Any, value: str) -> None:  # noqa: ANN401  # of two classes
         options = getattr(field, "options", None)
         if isinstance(options, dict) and value not in options.values():
             field.options = {**options, value: value}
@@ -81,16 +83,18 @@ class JobFilters:
             is_wrong = bool(value) and instant_in(value, self._controls.zone) is None
             self._fields[name].error_state = is_wrong
 
-    def _filled(self, name: str, value: str | None) -> None:
-        if (value or "") != getattr(self._controls, name):
-            self._controls.param.update(**{name: value or ""}, **FIRST_PAGE)
+    def _filled(self, name: str, event: Event) -> None:
+        value: str = event.new or ""
+        if value != getattr(self._controls, name):
+            self._controls.param.update(**{name: value}, **FIRST_PAGE)
 
-    def _states_chosen(self, event: Any) -> None:
-        states = ",".join(event.new)
+    def _states_chosen(self, event: Event) -> None:
+        chosen: list[str] = event.new
+        states = ",".join(chosen)
         if states != self._controls.states:
             self._controls.param.update(states=states, **FIRST_PAGE)
 
-    def _cleared(self, event: Any) -> None:
+    def _cleared(self, event: object) -> None:
         del event
         self._controls.param.update(**dict.fromkeys(("states", *self._fields), ""), **FIRST_PAGE)
 

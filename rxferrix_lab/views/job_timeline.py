@@ -1,4 +1,4 @@
-"""A job's life as steps with the durations between: asked, due, each attempt, the end. HTML only."""
+"""A job's life as steps with the durations between: asked, due, each attempt, the end."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,9 +14,11 @@ _STYLE = """<style>
 .rx-step i { display: block; width: 12px; height: 12px; border-radius: 50%; margin-bottom: 6px;
   background: var(--tone); }
 .rx-step.coming i { background: none; box-shadow: inset 0 0 0 2px var(--tone); }
-.rx-step b { display: block; font-weight: 500; } .rx-step span { color: var(--rx-quiet); font-size: 12px; }
-.rx-gap { flex: 1 1 60px; max-width: 220px; min-width: 60px; margin: 5px 8px 0 -76px; padding-left: 2px;
-  border-top: 2px solid var(--rx-line); color: var(--rx-quiet); font-size: 12px; text-align: center; }
+.rx-step b { display: block; font-weight: 500; }
+.rx-step span { color: var(--rx-quiet); font-size: 12px; }
+.rx-gap { flex: 1 1 60px; max-width: 220px; min-width: 60px; margin: 5px 8px 0 -76px;
+  padding-left: 2px; border-top: 2px solid var(--rx-line); color: var(--rx-quiet);
+  font-size: 12px; text-align: center; }
 .rx-gap em { font-style: normal; position: relative; top: -22px; }
 </style>"""
 
@@ -37,9 +39,7 @@ def timeline(details: JobDetails, zone: str, now: datetime) -> str:
     before: Step | None = None
     for step in steps_of(details):
         if before is not None:
-            parts.append(
-                f'<div class="rx-gap"><em>{esc(duration(step.at - before.at))}</em></div>'
-            )
+            parts.append(f'<div class="rx-gap"><em>{esc(duration(step.at - before.at))}</em></div>')
         parts.append(_shown(step, zone, now))
         before = step
     return f'{_STYLE}<div class="rx-steps">{"".join(parts)}</div>'
@@ -71,9 +71,7 @@ def _attempts(details: JobDetails) -> list[Step]:
             continue
         steps.append(Step(f"Attempt {entry.attempt}", entry.started_at, ACCENT))
         if job.finished_at is None or entry.finished_at < job.finished_at:
-            steps.append(
-                Step(entry.outcome.capitalize(), entry.finished_at, colour(entry.outcome))
-            )
+            steps.append(Step(entry.outcome.capitalize(), entry.finished_at, colour(entry.outcome)))
     is_running = job.state in ("running", "canceling") and job.started_at is not None
     if is_running and job.started_at is not None:
         steps.append(Step(f"Attempt {job.attempt}", job.started_at, ACCENT))
@@ -84,6 +82,7 @@ def _shown(step: Step, zone: str, now: datetime) -> str:
     when = ago(step.at, now) if step.is_coming else clock_time(step.at, zone)
     look = "rx-step coming" if step.is_coming else "rx-step"
     return (
-        f'<div class="{look}" style="--tone:{step.tone}" title="{esc(full_instant(step.at, zone))}">'
+        f'<div class="{look}" style="--tone:{step.tone}" '
+        f'title="{esc(full_instant(step.at, zone))}">'
         f"<i></i><b>{esc(step.title)}</b><span>{esc(when)}</span></div>"
     )

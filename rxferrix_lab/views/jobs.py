@@ -1,10 +1,11 @@
 """The jobs page: find them among a million, look at one, and do something with one or with many."""
 
 from datetime import timedelta
-from typing import Any
+from functools import partial
 
 import panel as pn
 import panel_material_ui as pmui
+from param.parameterized import Event
 
 from rxferrix_lab.domain.job import JobId
 from rxferrix_lab.reactive.controls import Controls
@@ -39,7 +40,7 @@ def view(model: LiveModel, controls: Controls | None = None) -> pn.viewable.View
     listed = JobList(model, chosen)
     place = pn.Column(sizing_mode="stretch_width", margin=0)
 
-    def show(*_: Any) -> None:
+    def show(*_: object) -> None:
         place[:] = [job.view(model, chosen) if chosen.job else listed.layout]
 
     chosen.param.watch(show, ["job"])
@@ -109,7 +110,7 @@ class JobList:
         self._grid.on_sort(self._sort)
         self._grid.param.watch(self._label_buttons, ["selected"])
         for name, button in self._bulk.items():
-            button.on_click(lambda event, name=name: self._bulk_clicked(event, name))
+            button.on_click(partial(self._bulk_clicked, name))
         self._model.param.watch(self._changed, ["jobs", "log"])
         self._model.param.watch(self._time_went_on, ["now"])
         self._controls.param.watch(self._asked, list(FILTERS))
@@ -121,11 +122,11 @@ class JobList:
         await self._filters.load_names()
         await self._load()
 
-    def _changed(self, *_: Any) -> None:
+    def _changed(self, *_: object) -> None:
         if not self._controls.job:
             run_callback(self._load)
 
-    def _asked(self, *events: Any) -> None:
+    def _asked(self, *events: Event) -> None:
         is_ours = self._place is not None and self._controls.at == str(self._place.job or "")
         if {event.name for event in events} == {"at"} and is_ours:
             return
@@ -167,7 +168,7 @@ class JobList:
         return search_of(self._controls)
 
     # --- showing --------------------------------------------------------------------------------
-    def _time_went_on(self, *_: Any) -> None:
+    def _time_went_on(self, *_: object) -> None:
         if self._model.now - self._drawn_at >= REDRAW and not self._controls.job:
             self._draw()
 
@@ -179,13 +180,13 @@ class JobList:
             self._model.now,
             with_buttons=self._model.operator.may_operate,
         )
-        self._grid.show(rows)
+        self._grid.show_rows(rows)
         if self._grid.order != self._controls.order:
             self._grid.order = self._controls.order
         self._pager.show(self._page)
         self._label_buttons()
 
-    def _label_buttons(self, *_: Any) -> None:
+    def _label_buttons(self, *_: object) -> None:
         chosen, total = len(self._grid.selected), self._page.total
         for name, label, count in (
             ("cancel", f"Cancel selected ({chosen})", chosen),
@@ -216,7 +217,7 @@ class JobList:
                 self._model.operator.rerun(which), lambda new: f"Job {new} runs job {which} again."
             )
 
-    def _bulk_clicked(self, event: Any, name: str) -> None:
+    def _bulk_clicked(self, name: str, event: object) -> None:
         del event
         is_all = name.endswith("_all")
         count = self._page.total if is_all else len(self._grid.selected)

@@ -1,4 +1,4 @@
-"""Values as text: durations, instants in a zone, numbers. Pure, and never HTML unless it says so."""
+"""Values as text: durations, instants in a zone, numbers. Pure, and HTML only where it says so."""
 
 from datetime import datetime, timedelta
 from functools import lru_cache

@@ -55,14 +55,14 @@ class Question:
         self._on_yes = on_yes
         self.dialog.open = True
 
-    def _answered_yes(self, event: Any) -> None:
+    def _answered_yes(self, event: object) -> None:
         del event
         self.dialog.open = False
         on_yes, self._on_yes = self._on_yes, None
         if on_yes is not None:
             run_callback(on_yes)
 
-    def _answered_no(self, event: Any) -> None:
+    def _answered_no(self, event: object) -> None:
         del event
         self.dialog.open = False
         self._on_yes = None

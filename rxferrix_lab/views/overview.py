@@ -19,7 +19,7 @@ def view(model: LiveModel, controls: Controls | None = None) -> pn.viewable.View
     top, coming, failing = html(), html(), html()
     plot = Throughput(chosen.zone)
 
-    def show(*_: Any) -> None:
+    def show(*_: object) -> None:
         put(top, _tiles(model))
         put(coming, _next_runs(model, chosen.zone))
         put(failing, _failures(model, chosen.zone))
@@ -107,7 +107,9 @@ def _failures(model: LiveModel, zone: str) -> str:
     if not groups:
         return empty("Nothing failed.", "What fails is grouped here by function and exception.")
     head = '<tr><th>Function and exception</th><th class="rx-right">Jobs</th><th>Last</th></tr>'
-    return f'<table class="rx-list">{head}{"".join(_failure(group, zone) for group in groups)}</table>'
+    return (
+        f'<table class="rx-list">{head}{"".join(_failure(group, zone) for group in groups)}</table>'
+    )
 
 
 def _failure(group: FailureGroup, zone: str) -> str:
@@ -116,6 +118,8 @@ def _failure(group: FailureGroup, zone: str) -> str:
         f'<div class="rx-quiet">{esc(short(group.message, 140)) or NONE}</div></td>'
         f'<td class="rx-right">{number(group.count)}</td>'
         f'<td style="white-space:nowrap">{esc(instant(group.last_at, zone))}'
-        f'<div><a class="rx-link" href="?section=jobs&amp;job={group.last_job}">job {group.last_job}</a></div>'
+        f'<div><a class="rx-link" href="?section=jobs&amp;job={group.last_job}">'
+        f"job {group.last_job}</a></div>"
+        ""
         "</td></tr>"
     )

@@ -1,7 +1,7 @@
 """The page as a whole: bar, sidebar, and the section that is open.
 
-A section is built when it is first opened, and only the open one is kept up to date: each has a model
-of its own, and those of the others rest.
+A section is built when it is first opened, and only the open one is kept up to date: each has a
+model of its own, and those of the others rest.
 """
 
 from collections.abc import Callable
@@ -11,6 +11,8 @@ from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
+from panel_material_ui.template.base import Page as MaterialPage
+from param.parameterized import Event
 
 from rxferrix_lab.app.app import RxFerrix
 from rxferrix_lab.reactive.controls import Controls
@@ -24,8 +26,14 @@ from rxferrix_lab.views.palette import ACCENT
 from rxferrix_lab.views.state_pages import app_failed, sign_in_lost, sign_in_needed
 from rxferrix_lab.views.top_bar import TopBar
 
+
 def _theme(paper: str, text: str, ground: str, line: str) -> dict[str, Any]:
-    bar: dict[str, Any] = {"backgroundColor": paper, "color": text, "boxShadow": "none", "borderBottom": line}
+    bar: dict[str, Any] = {
+        "backgroundColor": paper,
+        "color": text,
+        "boxShadow": "none",
+        "borderBottom": line,
+    }
     # The title's white is written into the component; it must read on a white bar as well.
     bar |= {"& a, & .title": {"color": "inherit !important"}}
     return {
@@ -86,7 +94,7 @@ def serve_page(argv: list[str]) -> None:
     page_of(hosted(argv, FOLDER.resolve())).servable()
 
 
-def page_of(host: Hosted) -> pmui.Page:
+def page_of(host: Hosted) -> MaterialPage:
     """The page for the current session's visitor."""
     pn.extension(notifications=True)
     who = visitor()
@@ -98,8 +106,8 @@ def page_of(host: Hosted) -> pmui.Page:
     return Page(app, who).page
 
 
-def _plain(content: pn.viewable.Viewable) -> pmui.Page:
-    return pmui.Page(title="rxferrix lab", main=[content], sidebar_open=False)
+def _plain(content: pn.viewable.Viewable) -> MaterialPage:
+    return MaterialPage(title="rxferrix lab", main=[content], sidebar_open=False)
 
 
 class Page:
@@ -112,7 +120,9 @@ class Page:
         self._controls = Controls(section=SECTIONS[0].name)
         self._models: dict[str, LiveModel] = {}
         self._built: dict[str, pn.viewable.Viewable] = {}
-        self._heartbeat = Heartbeat(width=0, height=0, margin=0)
+        self._heartbeat = Heartbeat(  # type: ignore[no-untyped-call]  # the constructor is panel's
+            width=0, height=0, margin=0
+        )
         self._main = pn.Column(sizing_mode="stretch_width", margin=0)
         self._bar = TopBar(self._model, self._controls, who)
         self._menu = pmui.MenuList(
@@ -120,7 +130,7 @@ class Page:
             active=0,
             sizing_mode="stretch_width",
         )
-        self.page = pmui.Page(
+        self.page = MaterialPage(
             title="rxferrix lab",
             header=[self._bar.row],
             sidebar=[self._menu],
@@ -143,11 +153,12 @@ class Page:
             follow(self._model, document, self._drawn)
             come_back(document)
 
-    def _theme_toggled(self, event: Any) -> None:
-        self._controls.is_dark = bool(event.new)
+    def _theme_toggled(self, event: Event) -> None:
+        is_dark: bool = event.new
+        self._controls.is_dark = is_dark
 
-    def _chosen(self, event: Any) -> None:
-        at = event.new[0] if isinstance(event.new, tuple) else event.new
+    def _chosen(self, event: Event) -> None:
+        at: int | None = event.new
         # Setting the menu by hand comes through here too, and must not close the job of the URL.
         if at is not None and SECTIONS[at].name != self._section().name:
             self._controls.param.update(section=SECTIONS[at].name, job=0)
@@ -156,7 +167,7 @@ class Page:
         named = (each for each in SECTIONS if each.name == self._controls.section)
         return next(named, SECTIONS[0])
 
-    def _open(self, *_: Any) -> None:
+    def _open(self, *_: object) -> None:
         section = self._section()
         if section.name not in self._built:
             model = self._models[section.name] = self._new_model()

@@ -1,6 +1,7 @@
 """First, previous, next, last, and where one is. Knows keys, and never counts rows off."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import panel as pn
@@ -30,7 +31,7 @@ class Pager:
             )
         }
         for name, button in self._buttons.items():
-            button.on_click(lambda event, name=name: self._clicked(event, name))
+            button.on_click(partial(self._clicked, name))
         self.row = pn.Row(self._text, *self._buttons.values(), margin=0)
 
     def show(self, page: JobPage) -> None:
@@ -54,7 +55,7 @@ class Pager:
             if self._buttons[name].disabled != is_off:
                 self._buttons[name].disabled = is_off
 
-    def _clicked(self, event: Any, name: str) -> None:
+    def _clicked(self, name: str, event: object) -> None:
         del event
         jobs = self._page.jobs
         match name:

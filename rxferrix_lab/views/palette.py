@@ -68,5 +68,6 @@ def state_chip(state: str, note: str = "") -> str:
     found = mark(state)
     text = escape(found.text + (f" {note}" if note else ""))
     return (
-        f'<span class="rx-chip" style="--rx-tone:{found.colour}">{found.icon}<span>{text}</span></span>'
+        f'<span class="rx-chip" style="--rx-tone:{found.colour}">{found.icon}'
+        f"<span>{text}</span></span>"
     )

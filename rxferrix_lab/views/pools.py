@@ -7,6 +7,7 @@ the app.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 import panel as pn
@@ -90,7 +91,7 @@ class _Page:
     def _show(self, *_: object) -> None:
         may_operate = self._model.operator.may_operate
         now = self._model.now
-        self._grid.show(
+        self._grid.show_rows(
             [
                 table_row(pool, self._wait(pool), may_operate=may_operate)
                 for pool in self._model.pools
@@ -130,7 +131,9 @@ class _Page:
     def _wait(self, pool: PoolPicture) -> str:
         if pool.oldest_due_at is None:
             return labels.NONE
-        return labels.duration(self._model.now - pool.oldest_due_at)
+        # In whole seconds, so that it is sent once a second and not with every frame.
+        seconds = (self._model.now - pool.oldest_due_at) // timedelta(seconds=1)
+        return labels.duration(timedelta(seconds=seconds)) if seconds > 0 else "under 1 s"
 
     # --- operating ------------------------------------------------------------------------------
     async def _act(self, action: str, row: str) -> None:

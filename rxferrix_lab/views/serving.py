@@ -1,5 +1,7 @@
 """The dashboard of a running app, from its own process and in a thread of its own."""
 
+import socket
+import threading
 from typing import Any
 
 import panel as pn
@@ -26,6 +28,19 @@ class ServedPage:
             threaded=True,
             websocket_origin=[f"{address}:{port}", f"localhost:{port}", f"127.0.0.1:{port}"],
         )
+
+        self._wait_until_it_answers(address, port)
+
+    def _wait_until_it_answers(self, address: str, port: int) -> None:
+        pause = threading.Event()
+        while self._thread.is_alive():
+            try:
+                socket.create_connection((address, port), timeout=1).close()
+            except OSError:
+                pause.wait(0.02)
+            else:
+                return
+        raise OSError(f"the dashboard cannot listen on {address}:{port}; choose another port")
 
     def stop(self) -> None:
         """Answer no longer."""

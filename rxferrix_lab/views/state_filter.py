@@ -45,7 +45,8 @@ class StateFilter(JSComponent):
           chip.className = 'rx-chip'
           chip.style.setProperty('--rx-tone', colour)
           chip.innerHTML = '<svg viewBox="0 0 16 16" width="12" height="12" fill="none" ' +
-            'stroke="currentColor" stroke-width="2" aria-hidden="true"><path d="' + path + '"/></svg>'
+            'stroke="currentColor" stroke-width="2" aria-hidden="true">' +
+            '<path d="' + path + '"/></svg>'
           const word = document.createElement('span')
           word.textContent = text
           const count = document.createElement('span')
@@ -67,13 +68,13 @@ class StateFilter(JSComponent):
     }
     """
 
-    def __init__(self, **settings: Any) -> None:
+    def __init__(self, **settings: object) -> None:
         marks = [
             [name, STATES[name].text, STATES[name].path, STATES[name].colour] for name in ORDER
         ]
-        super().__init__(marks=marks, **settings)
+        super().__init__(marks=marks, **settings)  # type: ignore[no-untyped-call]  # the constructor is panel's
 
-    def show(self, counts: Counts) -> None:
+    def show_counts(self, counts: Counts) -> None:
         """Show these numbers; nothing is sent where they are the ones shown."""
         fresh = {name: number(getattr(counts, name)) for name in ORDER}
         if fresh != self.counts:

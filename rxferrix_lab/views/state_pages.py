@@ -23,12 +23,12 @@ def sign_in_needed() -> pn.viewable.Viewable:
     )
     return _page(
         "Sign in to see this app",
-        "Without sign-in this page answers only the machine that it runs on. You came from elsewhere, "
-        "or through a proxy, so nothing of the app is shown.",
+        "Without sign-in this page answers only the machine that it runs on. You came from "
+        "elsewhere, or through a proxy, so nothing of the app is shown.",
         "Whoever runs the server turns sign-in on with Panel's own options, for example:",
         f'<div class="rx-pre">{esc(command)}</div>',
-        f"and names the operators in the environment: <code>{OPERATORS}=ann,bob</code>. Everyone else "
-        "who signs in may look and not change anything.",
+        f"and names the operators in the environment: <code>{OPERATORS}=ann,bob</code>. Everyone "
+        "else who signs in may look and not change anything.",
     )
 
 

@@ -37,6 +37,9 @@ CSS = """
   overflow-wrap: anywhere; max-height: 340px; overflow: auto; }
 .rx-pairs { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 4px 16px; }
 .rx-pairs dt { color: var(--rx-quiet); } .rx-pairs dd { margin: 0; overflow-wrap: anywhere; }
+.rx-bar { margin: 10px 0 8px; }
+.rx-bar div { height: 6px; border-radius: 3px; background: var(--rx-line); }
+.rx-bar i { display: block; height: 6px; border-radius: 3px; background: #3b82f6; }
 a.rx-link { color: #3b82f6; text-decoration: none; } a.rx-link:hover { text-decoration: underline; }
 """
 

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import panel as pn
-from bokeh.models import ColumnDataSource, HoverTool
+from bokeh.models import BasicTicker, ColumnDataSource, DataRange1d, HoverTool
 from bokeh.plotting import figure
 
 from rxferrix_lab.reactive.picture import BEFORE_ALL, Bucket
@@ -21,7 +21,7 @@ class Throughput:
     """A stacked bar for each minute."""
 
     def __init__(self, zone: str) -> None:
-        self._source = ColumnDataSource(_columns((), BEFORE_ALL))
+        self._source = ColumnDataSource(data=_columns((), BEFORE_ALL))
         self._plot = figure(
             height=150,
             sizing_mode="stretch_width",
@@ -39,16 +39,16 @@ class Throughput:
             line_width=0,
         )
         tips = [(state, f"@{state}") for state in ENDED]
-        self._plot.add_tools(HoverTool(renderers=bars, tooltips=[("from", "@label"), *tips]))
+        self._plot.add_tools(HoverTool(renderers=[*bars], tooltips=[("from", "@label"), *tips]))
         self._style(zone)
         self.pane = pn.pane.Bokeh(self._plot, sizing_mode="stretch_width", margin=0)
         self._shown: Any = None
 
     def _style(self, zone: str) -> None:
         plot = self._plot
-        plot.y_range.start = 0  # pyright: ignore[reportAttributeAccessIssue]  # a DataRange1d
+        plot.y_range = DataRange1d(start=0)
         plot.yaxis.minor_tick_line_color = None
-        plot.yaxis[0].ticker.update(min_interval=1, desired_num_ticks=4)
+        plot.yaxis.ticker = BasicTicker(min_interval=1, desired_num_ticks=4)
         plot.xgrid.grid_line_color = None
         plot.xaxis[0].formatter = wall_ticks(zone)
 
@@ -64,7 +64,7 @@ class Throughput:
         self._source.data = _columns(buckets, minute)
 
 
-def _columns(buckets: Sequence[Bucket], minute: datetime) -> dict[str, list[Any]]:
+def _columns(buckets: Sequence[Bucket], minute: datetime) -> dict[str, Any]:
     found = {bucket.at: bucket for bucket in buckets}
     minutes = [minute - MINUTE * back for back in reversed(range(SHOWN))]
     rows = [found.get(at, Bucket(at)) for at in minutes]

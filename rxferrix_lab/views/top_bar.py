@@ -1,9 +1,10 @@
-"""The bar: whether time is real, how the engine is, in which zone times are shown, and who looks."""
+"""The bar: whether time is real, how the engine is, the zone of the times, and who looks."""
 
-from typing import Any
+from datetime import datetime
 
 import panel as pn
 import panel_material_ui as pmui
+from param.parameterized import Event
 
 from rxferrix_lab.domain.zone import zone_names
 from rxferrix_lab.reactive.controls import Controls
@@ -19,8 +20,8 @@ BROWSER = "browser"
 def pill(text: str, colour: str, title: str = "") -> str:
     """A rounded label, as HTML; escaped here."""
     return (
-        f'<span title="{esc(title)}" style="display:inline-block;padding:2px 10px;border-radius:11px;'
-        f"border:1px solid {colour};font-size:12px;white-space:nowrap;"
+        f'<span title="{esc(title)}" style="display:inline-block;padding:2px 10px;'
+        f"border-radius:11px;border:1px solid {colour};font-size:12px;white-space:nowrap;"
         f'color:color-mix(in srgb, {colour} 72%, currentColor)">{esc(text)}</span>'
     )
 
@@ -31,7 +32,9 @@ class TopBar:
     def __init__(self, model: LiveModel, controls: Controls, who: Visitor) -> None:
         self._model = model
         self._controls = controls
-        self._status = html(width=330, height=22, sizing_mode="fixed", margin=(0, 6), align="center")
+        self._status = html(
+            width=330, height=22, sizing_mode="fixed", margin=(0, 6), align="center"
+        )
         self._who = html(
             _who(who), width=150, height=22, sizing_mode="fixed", margin=(0, 6), align="center"
         )
@@ -58,7 +61,7 @@ class TopBar:
         self._zone.param.watch(self._zone_chosen, "value")
         self._show()
 
-    def _show(self, *_: Any) -> None:
+    def _show(self, *_: object) -> None:
         model, health = self._model, self._model.health
         parts = [
             pill("VIRTUAL TIME", FOLD, "time is stepped by hand")
@@ -75,20 +78,20 @@ class TopBar:
             parts.append(pill(f"late {duration(health.lateness_p99)}", QUIET, "lateness, p99"))
         put(self._status, f'<div style="text-align:right">{" ".join(parts)}</div>')
 
-    def _zone_chosen(self, event: Any) -> None:
+    def _zone_chosen(self, event: Event) -> None:
         if event.new == BROWSER:
             info = pn.state.browser_info
             self._controls.zone = (info.timezone if info is not None else None) or "UTC"
         elif event.new:
             self._controls.zone = event.new
 
-    def _zone_changed(self, *_: Any) -> None:
+    def _zone_changed(self, *_: object) -> None:
         if self._zone.value != BROWSER and self._zone.value != self._controls.zone:
             self._zone.value = self._controls.zone
         self._show()
 
 
-def _clock(now: Any, zone: str) -> str:
+def _clock(now: datetime, zone: str) -> str:
     return full_instant(now, zone)[11:]
 
 

@@ -15,7 +15,10 @@ def usual_duration(usual: Sequence[timedelta], this: timedelta | None) -> str:
     if not usual:
         return '<span class="rx-quiet">No run of this function has succeeded yet.</span>'
     lengths = sorted(length.total_seconds() for length in usual)
-    median, p95 = lengths[len(lengths) // 2], lengths[min(int(len(lengths) * 0.95), len(lengths) - 1)]
+    median, p95 = (
+        lengths[len(lengths) // 2],
+        lengths[min(int(len(lengths) * 0.95), len(lengths) - 1)],
+    )
     note = f"half of {len(lengths)} runs took {_s(median)} or less, 95 % {_s(p95)} or less"
     if this is not None:
         share = sum(length <= this.total_seconds() for length in lengths) / len(lengths)

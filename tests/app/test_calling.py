@@ -72,6 +72,17 @@ class TestBlocking:
 
         assert [app.call(fn, n=7) for fn in (look, write, act, act_in_thread)] == [7] * 4
 
+    def test_call_takes_a_name_too(self, app: RxFerrix) -> None:
+        @app.mutation
+        def write(ctx: MutationCtx, n: int) -> int:
+            return n
+
+        app.cron("digest", "0 0 9 * * *", write, 1)
+        call: Any = app.call  # the name form has no types to check
+
+        assert call("write", 7) == 7
+        assert app.job(call(RUN_CRON_NOW, "digest")).cron == "digest"
+
     def test_call_is_refused_inside_a_mutation(self, app: RxFerrix) -> None:
         @app.mutation
         def inner(ctx: MutationCtx) -> None: ...
@@ -161,6 +172,7 @@ class TestBlocking:
 
         app.start()
         try:
+            app.table("notes", "text VARCHAR")  # waits for the engine, and not for time
             assert app.call(write) == 7
         finally:
             app.stop()

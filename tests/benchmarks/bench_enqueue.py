@@ -8,7 +8,7 @@ from time import perf_counter
 
 import anyio
 
-from tests.benchmarks.floor import enqueue_floor, print_floor, print_rate
+from tests.benchmarks.floor import better, enqueue_floor, print_floor, print_rate
 from tests.benchmarks.workload import Workload, far_off, running, workload
 
 ONE_BY_ONE = 1_000
@@ -43,13 +43,17 @@ def in_bulk(load: Workload, jobs: int) -> float:
 
 def main() -> None:
     """Print the table."""
-    floor = enqueue_floor(FROM_PRODUCERS)
-    print_floor(floor)
+    before = enqueue_floor(FROM_PRODUCERS)
     with workload() as load, running(load):
-        print_rate("rxferrix_lab, one by one", anyio.run(one_by_one, load, ONE_BY_ONE), floor)
-        rate = anyio.run(from_producers, load, FROM_PRODUCERS)
-        print_rate(f"rxferrix_lab, {PRODUCERS} producers", rate, floor)
-        print_rate("rxferrix_lab, in bulk", in_bulk(load, BULK), floor)
+        rates = {
+            "rxferrix_lab, one by one": anyio.run(one_by_one, load, ONE_BY_ONE),
+            f"rxferrix_lab, {PRODUCERS} producers": anyio.run(from_producers, load, FROM_PRODUCERS),
+            "rxferrix_lab, in bulk": in_bulk(load, BULK),
+        }
+    floor = better(before, enqueue_floor(FROM_PRODUCERS))
+    print_floor(floor)
+    for name, per_s in rates.items():
+        print_rate(name, per_s, floor)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from time import perf_counter
 import duckdb
 
 GROUP = 256
+Floor = tuple[float, float]  # jobs a second: one transaction a job, one per 256
 DUE = datetime(2026, 1, 1, tzinfo=UTC)
 SCHEMA = """
     CREATE TABLE jobs (
@@ -113,18 +114,23 @@ def raw_duckdb(pending: int = 0) -> Generator[RawDuckDB]:
         raw.close()
 
 
-def run_floor(jobs: int) -> tuple[float, float]:
+def run_floor(jobs: int) -> Floor:
     """Jobs run a second with as many pending: one by one, and in groups of 256."""
     with raw_duckdb(jobs) as raw:
         one_by_one = rate(raw.run_one_by_one, range(500))
         return one_by_one, rate(raw.run_in_groups, range(500, jobs))
 
 
-def enqueue_floor(jobs: int) -> tuple[float, float]:
+def enqueue_floor(jobs: int) -> Floor:
     """Jobs enqueued a second: one by one, and in groups of 256."""
     with raw_duckdb() as raw:
         one_by_one = rate(raw.enqueue_one_by_one, range(500))
         return one_by_one, rate(raw.enqueue_in_groups, range(500, jobs))
+
+
+def better(one: Floor, other: Floor) -> Floor:
+    """The better of two measurements, before and after: a neighbour's noise must not help us."""
+    return max(one[0], other[0]), max(one[1], other[1])
 
 
 def print_row(name: str, *cells: str) -> None:
@@ -132,14 +138,14 @@ def print_row(name: str, *cells: str) -> None:
     print(f"{name:<44}" + "".join(f"{cell:>16}" for cell in cells))
 
 
-def print_rate(name: str, per_s: float, floor: tuple[float, float]) -> None:
+def print_rate(name: str, per_s: float, floor: Floor) -> None:
     """A rate, and its ratios to the two floors."""
     one_by_one, grouped = floor
     cells = f"{per_s:,.0f}/s", f"{per_s / one_by_one:.1f}", f"{per_s / grouped:.2f}"
     print_row(name, *cells)
 
 
-def print_floor(floor: tuple[float, float]) -> None:
+def print_floor(floor: Floor) -> None:
     """The head of a table of rates: the floors themselves."""
     one_by_one, grouped = floor
     print_row("", "rate", "of one by one", "of groups")

@@ -1,4 +1,4 @@
-"""A shop with an app, its dashboard, and a browser that complains of what a visitor would not see."""
+"""A shop with an app, its dashboard, and a browser that complains of what nobody sees."""
 
 import os
 import socket

@@ -35,6 +35,7 @@ def make_shop(database: str | Path) -> RxFerrix:
         del ctx
         return text
 
+    shop.interval("held", timedelta(days=1), hold, "held")
     shop.cron("nightly", "0 0 3 * * *", echo, "night")
     shop.cron(NASTY, "0 0 4 * * *", echo, NASTY)
     shop.interval("tick", timedelta(days=1), echo, "tick")

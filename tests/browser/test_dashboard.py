@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from rxferrix_lab import JobId, RxFerrix
+from rxferrix_lab import JobId, MutationCtx, RxFerrix
 from tests.browser.conftest import Complaints
 from tests.browser.shop import NASTY
 
@@ -17,12 +17,12 @@ pytestmark = pytest.mark.browser
 Opened = Callable[..., Page]
 
 
-def scheduled(shop: RxFerrix, name: str, *args: Any, pool: str | None = None) -> JobId:
+def scheduled(shop: RxFerrix, name: str, *args: object, pool: str | None = None) -> JobId:
     """Schedule a function of the shop, from outside any function."""
     function: Any = shop.registry.function(name)
 
     @shop.mutation(name=f"schedule {name} {len(shop.registry.functions)}")
-    def schedule(ctx: Any) -> JobId:
+    def schedule(ctx: MutationCtx) -> JobId:
         if pool is not None:
             return ctx.scheduler.pool(pool).enqueue(function, *args)
         return ctx.scheduler.run_after(timedelta(0), function, *args)
@@ -102,13 +102,13 @@ def test_text_filter_finds_arguments(shop: RxFerrix, opened: Opened) -> None:
 def test_cancelling_all_of_many_asks_first_with_the_number(shop: RxFerrix, opened: Opened) -> None:
     for number in range(101):
         scheduled(shop, "hold", f"order {number}", pool="orders")
-    page = opened("section=jobs&function=hold")
+    page = opened("section=jobs&pool=orders")
 
     page.get_by_role("button", name="Cancel all 101").click()
     page.get_by_role("button", name="Cancel 101 jobs").click()
 
     expect(page.get_by_text(re.compile("101 jobs are canceled or stopping"))).to_be_visible()
-    assert set(shop.jobs(function="hold")["state"]) <= {"canceled", "canceling"}
+    assert set(shop.jobs(function="hold", pool="orders")["state"]) <= {"canceled", "canceling"}
 
 
 def test_job_page_shows_the_error_and_where_it_was_raised(shop: RxFerrix, opened: Opened) -> None:
@@ -128,7 +128,7 @@ def test_job_page_says_why_a_job_waits(shop: RxFerrix, opened: Opened) -> None:
 
     page = opened(f"section=jobs&job={job}")
 
-    expect(page.get_by_text("the pool orders is paused")).to_be_visible()
+    expect(page.get_by_text("the pool orders is paused (0 slots)")).to_be_visible()
 
 
 def test_zone_changes_every_time_on_the_page(shop: RxFerrix, opened: Opened) -> None:

@@ -19,7 +19,6 @@ from rxferrix_lab.errors import (
     UnknownRowError,
 )
 
-NOW = timedelta(0)
 LATER = timedelta(days=1)
 Body = Callable[[MutationCtx], object]
 
@@ -31,13 +30,6 @@ class RefusedError(Exception):
 EXPECTED = (RefusedError, UnknownRowError, duckdb.Error, SwallowedDatabaseError, ResultError)
 
 
-class UnprintableError(Exception):
-    """An error that cannot even say what it is."""
-
-    def __str__(self) -> str:
-        raise RuntimeError("no words")
-
-
 class Neighbours:
     """Runs mutations that share one transaction: they wait in line behind one that is held."""
 
@@ -45,7 +37,6 @@ class Neighbours:
         self._app = app
         self._is_held, self._go_on = threading.Event(), threading.Event()
         app.mutation(self.hold_writer)
-        self._bodies: list[Body] = []
 
     def hold_writer(self, ctx: MutationCtx) -> None:
         self._is_held.set()

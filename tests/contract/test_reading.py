@@ -245,6 +245,26 @@ class TestExecutionLog:
             assert ("send", "action", "scheduler", None, first, 1, "succeeded") in log
             assert ("add", "mutation", "scheduler", None, first, 1, "succeeded") in log
 
+    async def test_a_mutation_of_a_retried_action_says_in_which_attempt_it_ran(self) -> None:
+        app = sample()
+
+        @app.action
+        async def stumble(ctx: ActionCtx) -> None:
+            await ctx.run_mutation(app.registry.functions["add"], "x")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+            if ctx.attempt == 1:
+                raise ValueError("once more")
+
+        async with TestApp(app) as t:
+            job = await t.scheduler.with_retries(1).run_after(NOW, stumble)
+            await t.advance_time(timedelta(minutes=1))
+
+            assert [row for row in await self.log(t) if row[4] == job] == [
+                ("add", "mutation", "scheduler", None, job, 1, "succeeded"),
+                ("stumble", "action", "scheduler", None, job, 1, "failed"),
+                ("add", "mutation", "scheduler", None, job, 2, "succeeded"),
+                ("stumble", "action", "scheduler", None, job, 2, "succeeded"),
+            ]
+
     async def test_what_an_operator_did_has_a_row_without_a_kind(self) -> None:
         async with TestApp(sample()) as t:
             await t.run_due_jobs()

@@ -172,7 +172,13 @@ class TestWhatCanBeScheduled:
 
     @pytest.mark.parametrize(
         ("args", "kwargs"),
-        [((), {}), (("a", "b"), {}), ((1,), {}), (("a",), {"colour": "red"}), (("a",), {"text": "b"})],
+        [
+            ((), {}),
+            (("a", "b"), {}),
+            ((1,), {}),
+            (("a",), {"colour": "red"}),
+            (("a",), {"text": "b"}),
+        ],
     )
     async def test_wrong_missing_or_extra_arguments_are_refused(
         self, t: TestApp, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -220,16 +226,16 @@ class TestTimes:
             datetime(1999, 12, 31, tzinfo=UTC),
         ],
     )
-    async def test_a_time_that_cannot_be_meant_is_refused(self, t: TestApp, when: Any) -> None:
+    async def test_a_time_that_cannot_be_meant_is_refused(self, t: TestApp, when: object) -> None:
         with pytest.raises(InstantError):
-            await t.scheduler.run_at(when, note, "a")
+            await t.scheduler.run_at(when, note, "a")  # type: ignore[arg-type]  # refused
 
         assert len(t.jobs()) == 0
 
     @pytest.mark.parametrize("delay", [-SECOND, 60, timedelta(days=4000), None])
-    async def test_a_delay_that_cannot_be_meant_is_refused(self, t: TestApp, delay: Any) -> None:
+    async def test_a_delay_that_cannot_be_meant_is_refused(self, t: TestApp, delay: object) -> None:
         with pytest.raises(InstantError):
-            await t.scheduler.run_after(delay, note, "a")
+            await t.scheduler.run_after(delay, note, "a")  # type: ignore[arg-type]  # refused
 
         assert len(t.jobs()) == 0
 
@@ -277,7 +283,7 @@ class TestOrder:
     async def test_the_order_survives_a_restart_that_finds_all_of_them_due(
         self, t: TestApp
     ) -> None:
-        jobs = []
+        jobs: list[JobId] = []
         for number in range(6):
             fn = act if number % 2 else note
             jobs.append(await t.scheduler.run_after((6 - number) * SECOND, fn, str(number)))
@@ -390,9 +396,11 @@ class TestRetries:
         assert (t.job(job).state, t.job(job).attempt) == ("failed", 1)
 
     @pytest.mark.parametrize("retries", [-1, 1.5, True, None])
-    async def test_what_is_no_number_of_retries_is_refused(self, t: TestApp, retries: Any) -> None:
+    async def test_what_is_no_number_of_retries_is_refused(
+        self, t: TestApp, retries: object
+    ) -> None:
         with pytest.raises(RetriesError):
-            t.scheduler.with_retries(retries)
+            t.scheduler.with_retries(retries)  # type: ignore[arg-type]  # refused
 
     async def test_a_mutation_is_refused_at_the_call(self, t: TestApp) -> None:
         with pytest.raises(RetriesError, match="exactly once"):

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import anyio
+import anyio.to_thread
 import duckdb
 import pytest
 
@@ -428,6 +429,10 @@ async def finished(t: TestApp, ending: str) -> JobId:
     return job
 
 
+def _short_work() -> None:
+    threading.Event().wait(0.005)
+
+
 class Stopping:
     """An app in a thread of its own, with gates for its actions."""
 
@@ -474,7 +479,7 @@ class Stopping:
         async def looks_again_and_again(ctx: ActionCtx) -> str:
             self.began.set()
             while not ctx.is_canceled():
-                await anyio.sleep(0.005)  # noqa: TID251  # real work
+                await anyio.to_thread.run_sync(_short_work)
             return "stopped"
 
         @self.app.mutation
@@ -570,4 +575,3 @@ class TestCleanStop:
         anyio.run(stopping.app.wait, completion)
 
         assert "ignores Failed" in stopping.notes()
-

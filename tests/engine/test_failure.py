@@ -19,7 +19,7 @@ def test_it_has_the_class_the_message_and_the_users_frames() -> None:
 
 
 def test_the_members_of_a_group_are_told_too() -> None:
-    stored = error_of(raised(ExceptionGroup("two", [raised(ValueError("a")), KeyError("b")])))
+    stored = error_of(raised(BaseExceptionGroup("two", [raised(ValueError("a")), KeyError("b")])))
 
     assert "ValueError: a" in stored.traceback
     assert "KeyError: 'b'" in stored.traceback

@@ -185,3 +185,20 @@ async def test_suspend_runs_one_job_for_what_passed_and_the_schedule_goes_on() -
         assert (job["trigger"], job["missed"]) == ("catch_up", 3)
         assert job["scheduled_for"] == START + 3 * HOUR
         assert app.sql("SELECT next_run_at FROM _crons")["next_run_at"][0] == START + 4 * HOUR
+
+
+async def test_interval_declared_in_real_time_begins_with_an_ordinary_run() -> None:
+    app = RxFerrix(interactive=True)
+    rang = anyio.Event()
+
+    @app.action
+    async def ring(ctx: ActionCtx) -> None:
+        rang.set()
+
+    async with app:
+        app.interval("beat", HOUR, ring)
+        with anyio.fail_after(20):
+            await rang.wait()
+
+        (job,) = app.jobs(cron="beat").to_dict("records")
+        assert (job["trigger"], job["missed"]) == ("cron", 0)

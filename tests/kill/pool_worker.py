@@ -1,7 +1,7 @@
 """A process that is killed again and again: two pools that are never idle, with cancellations.
 
-Writes one line to a file beside the database when the body of an action begins and when it ends, each
-with one write(2), which a killed process has done or has not.
+Writes one line to a file beside the database when the body of an action begins and when it ends,
+each with one write(2), which a killed process has done or has not.
 """
 
 import os
@@ -68,9 +68,9 @@ def write_line(folder: Path, line: str) -> None:
 async def load(app: RxFerrix, folder: Path, pool: str, rng: random.Random) -> None:
     """Keep a pool busy, and cancel some of what it holds."""
     while True:
-        jobs: list[JobId] = await app.run_mutation(*(("fill", pool) if pool else ("fill_plain",)))
+        arguments = (pool,) if pool else ()
+        jobs: list[JobId] = await app.run_mutation("fill" if pool else "fill_plain", *arguments)
         for job in rng.sample(jobs, 5):
-            await anyio.lowlevel.checkpoint()
             if await app.scheduler.cancel(job):
                 write_line(folder, f"canceled {pool or 'plain'} {job} 0")
         await app.wait(jobs[-BATCH // 2])

@@ -23,6 +23,7 @@ from tests.kill.worker import make_app
 KILLS = int(os.environ.get("RXFERRIX_KILLS", "25"))
 SEED = int(os.environ.get("RXFERRIX_KILL_SEED", "7"))
 PATIENCE_S = 120.0
+STARTING = "starting"
 
 pytestmark = pytest.mark.kill
 
@@ -57,25 +58,25 @@ def aftermath(tmp_path_factory: pytest.TempPathFactory, checkout: Path) -> After
 
 
 def run_and_kill(checkout: Path, folder: Path, seed: int, after_s: float) -> list[str]:
-    """The whole lines that a worker wrote between its first one and its death."""
+    """The jobs that a worker acknowledged before its death, as the lines that it wrote."""
+    # The moment counts from the first line, else most kills would hit the imports. Every fourth
+    # kill falls into the start, where the last one is being put right.
+    first_line = "" if seed % 4 else STARTING
     worker = subprocess.Popen(
-        [sys.executable, "-m", "tests.kill.worker", str(folder), str(seed)],
+        [sys.executable, "-m", "tests.kill.worker", str(folder), str(seed), first_line],
         cwd=checkout,
         stdout=subprocess.PIPE,
     )
     assert worker.stdout is not None
     try:
-        # The moment is drawn from when the load has begun, else most kills would hit the imports;
-        # every fourth one falls into the start itself.
-        if seed % 4:
-            readable, _, _ = select.select([worker.stdout], [], [], PATIENCE_S)
-            assert readable, "the worker has not started"
-        time.sleep(after_s)
+        readable, _, _ = select.select([worker.stdout], [], [], PATIENCE_S)
+        assert readable, "the worker has not started"
+        time.sleep(after_s / 8 if first_line else after_s)
         assert worker.poll() is None, "the worker ended by itself"
     finally:
         worker.send_signal(signal.SIGKILL)
         written, _ = worker.communicate()
-    return [line for line in written.decode().split("\n")[:-1] if line]
+    return [line for line in written.decode().split("\n")[:-1] if line != STARTING]
 
 
 def run_to_the_end(app: RxFerrix) -> None:

@@ -19,7 +19,7 @@ import pytest
 
 from tests.kill.pool_worker import PLAIN, POOLS, make_app
 
-KILLS = int(os.environ.get("RXFERRIX_POOL_KILLS", "5"))
+KILLS = int(os.environ.get("RXFERRIX_POOL_KILLS", "4"))
 SEED = int(os.environ.get("RXFERRIX_KILL_SEED", "7"))
 PATIENCE_S = 60.0
 SLOTS = {**POOLS, "plain": PLAIN}
@@ -134,9 +134,8 @@ def test_no_attempt_begins_twice(aftermath: Aftermath) -> None:
 
 def test_what_was_canceled_ends_canceled_and_never_begins_again(aftermath: Aftermath) -> None:
     canceled = {job for event, _, (job, _) in aftermath.lines() if event == "canceled"}
-    states = {
-        str(job): state for job, state in aftermath.rows("SELECT id, state FROM _scheduled_jobs")
-    }
+    rows = aftermath.rows("SELECT id, state FROM _scheduled_jobs")
+    states = {str(job): state for job, state in rows}
 
     assert canceled
     assert {states[job] for job in canceled} == {"canceled"}

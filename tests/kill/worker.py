@@ -85,13 +85,16 @@ async def load(app: RxFerrix, rng: random.Random) -> None:
             await app.scheduler.cancel(rng.choice(jobs[-20:]))
 
 
-async def main(folder: Path, seed: int) -> None:
+async def main(folder: Path, seed: int, says_when_it_starts: str) -> None:
     """Run the load from a few tasks at once."""
     app = make_app(folder)
+    if says_when_it_starts:
+        sys.stdout.write(f"{says_when_it_starts}\n")
+        sys.stdout.flush()
     async with app, anyio.create_task_group() as tasks:
         for number in range(3):
             tasks.start_soon(load, app, random.Random(f"{seed}:{number}"))
 
 
 if __name__ == "__main__":
-    anyio.run(main, Path(sys.argv[1]), int(sys.argv[2]))
+    anyio.run(main, Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3])

@@ -19,6 +19,7 @@ from rxferrix_lab.reactive.clock_pictures import (
 from rxferrix_lab.reactive.run_marks import NamedSchedule, schedule_named
 
 BUCHAREST = "Europe/Bucharest"
+LORD_HOWE = "Australia/Lord_Howe"
 
 
 def change(zone: str = BUCHAREST, year: int = 2026, at: int = 0) -> ClockChange:
@@ -52,7 +53,7 @@ def test_changes_of_the_next_years_begin_after_the_moment() -> None:
     [
         (BUCHAREST, 2026, 0, "On 29 March 2026 the clocks in {} go from 03:00 to 04:00"),
         (BUCHAREST, 2026, 1, "On 25 October 2026 the clocks in {} go back from 04:00 to 03:00"),
-        ("Australia/Lord_Howe", 2026, 1, "On 4 October 2026 the clocks in {} go from 02:00 to 02:30"),
+        (LORD_HOWE, 2026, 1, "On 4 October 2026 the clocks in {} go from 02:00 to 02:30"),
         ("Antarctica/Troll", 2026, 0, "On 29 March 2026 the clocks in {} go from 01:00 to 03:00"),
         (
             "Pacific/Apia", 2011, 2,
@@ -145,9 +146,8 @@ def test_nominal_time_lies_inside_the_gap_and_its_run_after_it() -> None:
 def test_picture_of_a_skipped_day_shows_days_around_it() -> None:
     skipped_day = change("Pacific/Apia", 2011, 2)
 
-    picture = wall_picture(
-        "Pacific/Apia", skipped_day, CronSchedule("0 0 12 * * *", "Pacific/Apia")
-    )
+    noon = CronSchedule("0 0 12 * * *", "Pacific/Apia")
+    picture = wall_picture("Pacific/Apia", skipped_day, noon)
 
     assert skipped_day.length == timedelta(days=1)
     assert picture.end - picture.start == timedelta(days=3)

@@ -1,182 +1,146 @@
-"""The store: transactions land as a whole, or not at all, and ids outlive it."""
+"""Opening, compacting and opening again, while others read."""
 
+import threading
 from collections.abc import Generator
 from pathlib import Path
 
 import duckdb
 import pytest
 
-from rxferrix_lab.errors import (
-    DatabaseInUseError,
-    NotRunningError,
-    TableError,
-    UnknownRowError,
-)
-from rxferrix_lab.storage.buffered_rows import RowConflictError
+from rxferrix_lab.errors import StoreUnavailableError
+from rxferrix_lab.storage import store as stores
+from rxferrix_lab.storage.compaction import compact_database
 from rxferrix_lab.storage.store import Store
-from rxferrix_lab.storage.user_tables import UserTables
+
+ENDLESS = "SELECT sum(a.i * b.i) FROM range(1000000) AS a(i), range(1000000) AS b(i)"
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Generator[Store, None, None]:
-    store = Store(tmp_path / "a.duckdb")
-    store.open()
-    transaction = store.transaction()
-    transaction.create_table("Notes", "text VARCHAR")
-    transaction.finish()
-    yield store
-    store.close()
+    made = Store(tmp_path / "app.duckdb")
+    made.open()
+    made.read(lambda writer: writer.execute("CREATE TABLE notes (text VARCHAR)"))
+    made.read(lambda writer: writer.execute("INSERT INTO notes VALUES ('a')"))
+    yield made
+    made.close()
 
 
-def insert(store: Store, text: str = "a") -> int:
-    """Insert one row in a transaction of its own."""
-    transaction = store.transaction()
-    transaction.enter()
-    row = UserTables(transaction).insert("notes", {"text": text})
-    transaction.merge()
-    transaction.finish()
-    return row
+def log_of(store: Store) -> Path:
+    return Path(f"{store.path}.wal")
 
 
-def texts(store: Store) -> list[str]:
+def texts(store: Store) -> list[tuple[object, ...]]:
     with store.snapshot() as snapshot:
-        rows = snapshot.sql("SELECT text FROM notes ORDER BY id", {}).fetchall()
-    return [text for (text,) in rows]
+        return snapshot.sql("SELECT text FROM notes", {}).fetchall()
 
 
-def test_a_finished_transaction_says_which_tables_it_changed(store: Store) -> None:
-    transaction = store.transaction()
-    transaction.enter()
-    tables = UserTables(transaction)
-    tables.insert("NOTES", {"text": "a"})
-    tables.sql("CREATE TABLE Other (id BIGINT)", {})
-    transaction.merge()
+class TestCompaction:
+    def test_it_keeps_every_row_and_leaves_no_log(self, store: Store) -> None:
+        store.compact_above = 1
 
-    assert transaction.finish() >= {"notes", "other"}
+        assert store.compact() is True
+        assert not log_of(store).exists()
+        assert texts(store) == [("a",)]
 
+    def test_a_small_log_is_left_alone(self, store: Store) -> None:
+        assert store.compact() is False
+        assert log_of(store).exists()
 
-def test_a_dropped_layer_leaves_nothing_where_it_sent_nothing(store: Store) -> None:
-    transaction = store.transaction()
-    transaction.enter()
-    UserTables(transaction).insert("notes", {"text": "bad"})
-    assert transaction.drop()
-    transaction.enter()
-    UserTables(transaction).insert("notes", {"text": "good"})
-    transaction.merge()
-    transaction.finish()
+    def test_it_lets_whoever_reads_finish_and_waits_for_another_time(self, store: Store) -> None:
+        store.compact_above = 1
 
-    assert texts(store) == ["good"]
+        with store.snapshot() as snapshot:
+            assert store.compact() is False
+            assert snapshot.sql("SELECT text FROM notes", {}).fetchall() == [("a",)]
 
+    def test_reads_that_come_meanwhile_wait_and_succeed(
+        self, store: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        found: list[list[tuple[object, ...]]] = []
+        readers = [threading.Thread(target=lambda: found.append(texts(store))) for _ in range(3)]
 
-def test_a_layer_that_reached_the_database_cannot_be_dropped_alone(store: Store) -> None:
-    transaction = store.transaction()
-    transaction.enter()
-    UserTables(transaction).sql("INSERT INTO notes VALUES (7, 'sent')", {})
+        def compact_while_others_read(path: str | Path) -> None:
+            for reader in readers:
+                reader.start()
+            compact_database(path)
 
-    assert not transaction.drop()
-    transaction.rollback()
-    assert texts(store) == []
+        store.compact_above = 1
+        monkeypatch.setattr(stores, "compact_database", compact_while_others_read)
+        store.compact()
+        for reader in readers:
+            reader.join()
 
+        assert found == [[("a",)]] * 3
 
-def test_a_layer_with_a_database_error_cannot_be_dropped_alone(store: Store) -> None:
-    transaction = store.transaction()
-    transaction.enter()
-    with pytest.raises(duckdb.Error):
-        UserTables(transaction).sql("SELECT * FROM nowhere", {})
+    def test_without_room_for_the_copy_all_goes_on(
+        self, store: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def no_room(path: object) -> None:
+            raise StoreUnavailableError("no room")
 
-    assert not transaction.drop()
-    transaction.rollback()
+        store.compact_above = 1
+        monkeypatch.setattr(stores, "compact_database", no_room)
 
+        with pytest.raises(StoreUnavailableError):
+            store.compact()
 
-def test_a_row_that_does_not_fit_commits_nothing(store: Store) -> None:
-    transaction = store.transaction()
-    transaction.enter()
-    tables = UserTables(transaction)
-    tables.insert("notes", {"text": "lost"})
-    tables.patch("notes", 99, {"text": "x"})
-    transaction.merge()
-    with pytest.raises(RowConflictError) as conflict:
-        transaction.finish()
-    transaction.rollback()
+        assert texts(store) == [("a",)]
 
-    assert isinstance(conflict.value.error, UnknownRowError)
-    assert texts(store) == []
+    def test_a_database_in_memory_is_never_compacted(self) -> None:
+        store = Store(":memory:")
+        store.compact_above = 1
+        store.open()
 
-
-def test_a_layer_that_writes_through_meets_its_errors_at_once(store: Store) -> None:
-    transaction = store.transaction()
-    transaction.enter()
-    transaction.layer.writes_through = True
-
-    with pytest.raises(UnknownRowError):
-        UserTables(transaction).patch("notes", 99, {"text": "x"})
-    transaction.rollback()
+        assert store.compact() is False
+        store.close()
 
 
-def test_a_snapshot_does_not_see_what_was_committed_after_it(store: Store) -> None:
-    with store.snapshot() as snapshot:
-        before = snapshot.sql("SELECT count(*) FROM notes", {}).scalar()
-        insert(store)
+class TestReopen:
+    def test_reads_come_back(self, store: Store) -> None:
+        store.reopen()
 
-        assert snapshot.sql("SELECT count(*) FROM notes", {}).scalar() == before == 0
+        assert texts(store) == [("a",)]
 
+    def test_a_read_that_it_interrupts_is_made_again(self, store: Store) -> None:
+        reading, reads = threading.Event(), list[int]()
 
-def test_a_table_that_is_there_is_left_as_it_is(store: Store) -> None:
-    insert(store)
-    transaction = store.transaction()
-    transaction.create_table("NOTES", "something ELSE")
-    transaction.rollback()
+        def look() -> list[tuple[object, ...]]:
+            with store.snapshot() as snapshot:
+                reads.append(1)
+                if len(reads) == 1:
+                    reading.set()
+                    snapshot.sql(ENDLESS, {})
+                return snapshot.sql("SELECT text FROM notes", {}).fetchall()
 
-    assert texts(store) == ["a"]
+        found: list[list[tuple[object, ...]]] = []
+        reader = threading.Thread(target=lambda: found.append(store.lasting(look)))
+        reader.start()
+        reading.wait(30)
+        store.reopen()
+        reader.join()
 
+        assert found == [[("a",)]]
+        assert len(reads) == 2
 
-def test_a_table_that_cannot_be_made_is_told(store: Store) -> None:
-    transaction = store.transaction()
-    with pytest.raises(TableError, match='table "words": it cannot be made'):
-        transaction.create_table("words", "text NOTHING")
-    transaction.rollback()
+    def test_a_read_that_fails_by_itself_is_not(self, store: Store) -> None:
+        reads: list[int] = []
 
+        def look() -> None:
+            reads.append(1)
+            with store.snapshot() as snapshot:
+                snapshot.sql("SELECT * FROM nowhere", {})
 
-def test_ids_go_on_after_the_store_is_opened_again(store: Store) -> None:
-    first = insert(store)
-    store.reopen()
-    second = insert(store)
-    store.close()
-    store.open()
+        with pytest.raises(duckdb.CatalogException):
+            store.lasting(look)
+        assert len(reads) == 1
 
-    assert first < second < insert(store)
+    def test_ids_go_on_where_they_were(self, store: Store) -> None:
+        before = store.transaction()
+        drawn = before.draw_job_id()
+        before.rollback()
 
+        store.reopen()
 
-def test_an_id_of_a_rolled_back_transaction_is_not_drawn_again(store: Store) -> None:
-    transaction = store.transaction()
-    transaction.enter()
-    lost = UserTables(transaction).insert("notes", {"text": "lost"})
-    transaction.rollback()
-
-    assert insert(store) > lost
-
-
-def test_a_second_store_on_the_file_is_refused(store: Store) -> None:
-    with pytest.raises(DatabaseInUseError, match="another app of this process"):
-        Store(store.path).open()
-
-
-def test_a_closed_store_gives_neither_transactions_nor_snapshots(store: Store) -> None:
-    store.close()
-
-    with pytest.raises(NotRunningError):
-        store.transaction()
-    with pytest.raises(NotRunningError), store.snapshot():
-        pass
-
-
-def test_a_store_in_memory_is_empty_each_time() -> None:
-    store = Store(":memory:")
-    store.open()
-    assert store.is_in_memory
-    store.close()
-    store.open()
-
-    with store.snapshot() as snapshot:
-        assert snapshot.sql("SELECT count(*) FROM _scheduled_jobs", {}).scalar() == 0
-    store.close()
+        after = store.transaction()
+        assert after.draw_job_id() > drawn
+        after.rollback()

@@ -1,9 +1,11 @@
 """The parts of a view or of a figure, by their class, for tests that look into one."""
 
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import panel as pn
 from bokeh.model import Model
+from bokeh.models.glyph import Glyph
+from bokeh.models.renderers import GlyphRenderer
 
 P = TypeVar("P", bound=pn.viewable.Viewable)
 M = TypeVar("M", bound=Model)
@@ -22,3 +24,9 @@ def models(root: Model, kind: type[M]) -> list[M]:
 def texts(page: pn.viewable.Viewable) -> str:
     """The HTML of the page."""
     return "\n".join(str(pane.object) for pane in parts(page, pn.pane.HTML))
+
+
+def glyphs(root: Model) -> dict[str, Glyph]:
+    """The glyphs of a figure, by the names of their renderers."""
+    kind = cast("type[GlyphRenderer[Glyph]]", GlyphRenderer)
+    return {str(renderer.name): renderer.glyph for renderer in models(root, kind)}

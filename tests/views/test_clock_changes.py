@@ -6,14 +6,13 @@ import panel_material_ui as pmui
 import pytest
 from bokeh.models import Axis, CustomJSTickFormatter, Scatter
 from bokeh.models.annotations import BoxAnnotation
-from bokeh.models.renderers import GlyphRenderer
 from bokeh.plotting import figure
 
 from rxferrix_lab import MutationCtx, RxFerrix, TestApp
 from rxferrix_lab.reactive.controls import Controls
 from rxferrix_lab.reactive.model import LiveModel
 from rxferrix_lab.views import clock_changes
-from tests.views.parts import models, parts, texts
+from tests.views.parts import glyphs, models, parts, texts
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 BUCHAREST = "Europe/Bucharest"
@@ -38,19 +37,13 @@ def figures(page: pn.viewable.Viewable) -> Sequence[figure]:
 
 
 def shapes(plot: figure) -> dict[str, str]:
-    drawn = models(plot, GlyphRenderer)
-    return {
-        str(each.name): str(each.glyph.marker) for each in drawn if isinstance(each.glyph, Scatter)
-    }
+    drawn = glyphs(plot).items()
+    return {name: str(glyph.marker) for name, glyph in drawn if isinstance(glyph, Scatter)}
 
 
-def pickers(
-    page: pn.viewable.Viewable,
-) -> tuple[pmui.AutocompleteInput, pmui.IntInput, pmui.Select]:
-    [zone] = page.select(pmui.AutocompleteInput)
-    [year] = page.select(pmui.IntInput)
-    change = next(each for each in page.select(pmui.Select) if each.label == "Change")
-    return zone, year, change
+def zone_of(page: pn.viewable.Viewable) -> pmui.AutocompleteInput:
+    [zone] = parts(page, pmui.AutocompleteInput)
+    return zone
 
 
 async def test_sentence_says_what_happens_to_the_crons(app: RxFerrix) -> None:
@@ -78,8 +71,7 @@ async def test_repeated_hour_is_shaded_and_its_second_passing_hollow(app: RxFerr
         change.value = change.options[1]
 
         _, lanes = figures(page)
-        drawn = models(lanes, GlyphRenderer)
-        hollow = next(each.glyph for each in drawn if each.name == "second passing")
+        hollow = glyphs(lanes)["second passing"]
         assert isinstance(hollow, Scatter)
         assert hollow.fill_alpha == 0
         assert len(models(lanes, BoxAnnotation)) == 2

@@ -1,5 +1,6 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from bokeh.models import ColumnDataSource
@@ -115,7 +116,8 @@ def test_question_before_cancelling_gives_the_numbers_first() -> None:
 
 def columns(figure: OccupancyFigure) -> dict[str, list[float]]:
     [source] = models(figure.plot, ColumnDataSource)
-    return {name: list(source.data[name]) for name in ("in_use", "queued", "limit")}
+    data: Any = source.data
+    return {name: list(data[name]) for name in ("in_use", "queued", "limit")}
 
 
 def test_queue_is_mirrored_below_the_slots() -> None:

@@ -2,14 +2,13 @@ from datetime import UTC, datetime, timedelta
 
 import panel as pn
 import pytest
-from bokeh.models.renderers import GlyphRenderer
 
 from rxferrix_lab import MutationCtx, RxFerrix, TestApp
 from rxferrix_lab.errors import CronSyntaxError
 from rxferrix_lab.reactive.model import LiveModel
 from rxferrix_lab.reactive.run_marks import schedule_named
 from rxferrix_lab.views.timeline import timeline, timeline_of_expression, view
-from tests.views.parts import models, parts, texts
+from tests.views.parts import glyphs, parts, texts
 
 NOW = datetime(2026, 3, 27, tzinfo=UTC)
 BUCHAREST = "Europe/Bucharest"
@@ -17,7 +16,7 @@ BUCHAREST = "Europe/Bucharest"
 
 def kinds(shown: pn.viewable.Viewable) -> set[str]:
     [pane] = parts(shown, pn.pane.Bokeh)
-    return {str(renderer.name) for renderer in models(pane.object, GlyphRenderer)}
+    return set(glyphs(pane.object))
 
 
 def test_expression_is_drawn_with_the_clock_change_in_its_days() -> None:
