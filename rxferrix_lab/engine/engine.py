@@ -80,9 +80,7 @@ class Engine:
     # --- starting and stopping ------------------------------------------------------------------
     async def serve(self, started: Callable[[], object]) -> None:
         """Run until `stop` is called, then wait for what runs, a grace long."""
-        # Made here: `start` may be called in another event loop, whose kind of event this is not.
-        self._inbox_filled = anyio.Event()
-        self.loop = Loop()
+        self._enter_loop()
         self._line = ThreadLine(self.writer)
         try:
             # A host that is cancelled still owes its actions their grace: `_drain` ends the shield.
@@ -100,12 +98,15 @@ class Engine:
 
     async def start_inline(self, tasks: TaskGroup, line: WriterLine | None = None) -> None:
         """Begin without a writer's thread and without a loop: somebody steps the engine."""
-        # Made here: `start` may be called in another event loop, whose kind of event this is not.
-        self._inbox_filled = anyio.Event()
-        self.loop = Loop()
+        self._enter_loop()
         self._is_inline = True
         self._line = line if line is not None else InlineLine(self.writer)
         await self._start(tasks)
+
+    def _enter_loop(self) -> None:
+        # The engine may have been made in another event loop, whose kind of event is another.
+        self._inbox_filled = anyio.Event()
+        self.loop = Loop()
 
     async def _start(self, tasks: TaskGroup) -> None:
         self.attempts.use(tasks)
@@ -295,11 +296,6 @@ class Engine:
     def is_in_mutation(self) -> bool:
         """Whether the caller is a mutation that runs right now."""
         return self._line is not None and self._line.is_writer_thread()
-
-    @property
-    def line(self) -> WriterLine | None:
-        """Where requests wait; None before the start."""
-        return self._line
 
     def transact_soon(
         self,
