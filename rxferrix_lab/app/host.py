@@ -55,7 +55,7 @@ class Host:
         if self._failure is not None:
             failure, self._failure = self._failure, None
             self._thread.join()
-            raise failure
+            raise _first_leaf(failure)
         if not self._is_watching_exit:
             # An interpreter that ends must not leave the file locked by a dying thread.
             atexit.register(_stop_if_alive, WeakMethod(self.stop))
@@ -119,6 +119,13 @@ class Host:
             async with self.inside(runtime):
                 async for _ in signals:
                     return
+
+
+def _first_leaf(error: BaseException) -> BaseException:
+    """The exception itself, out of the group that the engine's tasks wrapped around it."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
 
 
 def _stop_if_alive(stop: "WeakMethod[Callable[[], None]]") -> None:

@@ -1,4 +1,4 @@
-"""A job with all that can be said of it at one moment: its row, its attempts, what it prints and tells."""
+"""All that can be said of a job at one moment: its row, its attempts, what it prints and tells."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ class _Routes:
         with self._guard:
             self._captures += 1
             if not isinstance(sys.stdout, RoutedStdout):
-                sys.stdout = RoutedStdout(sys.stdout)  # type: ignore[assignment]  # a stand-in
+                sys.stdout = RoutedStdout(sys.stdout)
             # A handler on the root logger would turn the user's logging.basicConfig into nothing.
             if logging.getLogRecordFactory() is not self._own_factory:
                 self._found_factory = logging.getLogRecordFactory()

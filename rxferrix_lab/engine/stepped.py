@@ -1,7 +1,7 @@
-"""An engine on a virtual clock as a service: others call it and move its time, from their own threads.
+"""An engine on a virtual clock as a service: others call it and move its time from their threads.
 
-Everything runs on the engine's one thread, in the order in which it was handed in. What is due while
-the clock stands runs at once; time moves only when somebody moves it.
+Everything runs on the engine's one thread, in the order in which it was handed in. What is due
+while the clock stands runs at once; time moves only when somebody moves it.
 """
 
 import logging
@@ -86,9 +86,7 @@ class SteppedService:
             if not self._moves:
                 await nudged.wait()
 
-    async def _make_move(
-        self, to: datetime | timedelta, future: "Future[list[JobId]]"
-    ) -> None:
+    async def _make_move(self, to: datetime | timedelta, future: "Future[list[JobId]]") -> None:
         until = self._clock.now() + to if isinstance(to, timedelta) else to
         try:
             future.set_result(await self._stepper.advance(until - self._clock.now()))

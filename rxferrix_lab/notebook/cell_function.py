@@ -1,7 +1,7 @@
 """A cell's text becomes a function: its first line is the signature, its body the function's body.
 
-`send(to: str) -> str --pool emails` and the lines below it are read as Python, so what Python allows in
-a signature is allowed here. `ctx` is in scope, and so are the notebook's names.
+`send(to: str) -> str --pool emails` and the lines below it are read as Python, so what Python
+allows in a signature is allowed here. `ctx` is in scope, and so are the notebook's names.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """`%%query`, `%%mutation`, `%%action`: a cell becomes a registered function, and may be scheduled.
 
-Running a cell again replaces the function. Its schedule is declared under the function's name, so it is
-the same schedule and nothing is scheduled twice.
+Running a cell again replaces the function. Its schedule is declared under the function's name, so
+it is the same schedule and nothing is scheduled twice.
 """
 
 from __future__ import annotations
 
 import shlex
 import threading
-from collections.abc import Callable, MutableMapping
+from collections.abc import MutableMapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -118,7 +118,9 @@ class CellMagics:
             return Declared(f"{text}; schedule it with %rxferrix run {header.name}(…)")
         job = self._jobs.get(header.name)
         if job is not None and app.job(job).finished_at is None:
-            return Declared(f"{text}; its job has not ended, so no second one was made", app.handle(job))
+            return Declared(
+                f"{text}; its job has not ended, so no second one was made", app.handle(job)
+            )
         job = enqueue(app.sync_scheduler, function, options)
         self._jobs[header.name] = job
         return Declared(text, app.handle(job))
@@ -251,5 +253,3 @@ def dict_of(namespace: MutableMapping[str, Any]) -> dict[str, Any]:
     if not isinstance(namespace, dict):
         raise TypeError("the notebook's namespace is no dict")
     return namespace
-
-

@@ -126,7 +126,9 @@ class Commands:
         names = set(_PARAMETER.findall(query))
         missing = sorted(names - self._namespace.keys())
         if missing:
-            raise RxFerrixError(f"the query names ${missing[0]}, and there is no such variable here")
+            raise RxFerrixError(
+                f"the query names ${missing[0]}, and there is no such variable here"
+            )
         return self._app.sql(query, **{name: self._namespace[name] for name in names})
 
     # --- doing ----------------------------------------------------------------------------------
@@ -154,7 +156,11 @@ class Commands:
         scheduler: SyncScheduler | SyncPool = app.sync_scheduler
         if options is not None and options.retries is not None:
             scheduler = scheduler.with_retries(options.retries)
-        if options is not None and options.pool is not None and isinstance(scheduler, SyncScheduler):
+        if (
+            options is not None
+            and options.pool is not None
+            and isinstance(scheduler, SyncScheduler)
+        ):
             scheduler = scheduler.pool(options.pool)
         if isinstance(scheduler, SyncScheduler):
             job = scheduler.run_after(delay, function, *args, **kwargs)
@@ -221,7 +227,9 @@ def _call_of(
     if isinstance(call, ast.Name):
         return call.id, (), {}
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
-        raise RxFerrixError(f'write a call of a function: %rxferrix run send("ann"), not "{line:.60}"')
+        raise RxFerrixError(
+            f'write a call of a function: %rxferrix run send("ann"), not "{line:.60}"'
+        )
     name, call.func.id = call.func.id, "_rxferrix_arguments"
     code = compile(ast.fix_missing_locations(ast.Expression(call)), "<%rxferrix run>", "eval")
     catch = {"_rxferrix_arguments": lambda *args, **kwargs: (args, kwargs)}

@@ -51,7 +51,7 @@ class Completer:
         return [word for word in offered if word.startswith(event.symbol)]
 
     def _for(self, command: str, before: str) -> Iterable[str]:
-        by_option = {
+        by_option: dict[str, Callable[[], Iterable[str]]] = {
             "--zone": zone_names,
             "--function": lambda: self._names(lambda app: app.registry.functions),
             "--pool": lambda: self._names(lambda app: app.registry.pools),
@@ -68,7 +68,9 @@ class Completer:
             "timeline": by_option["--cron"],
             "explain": zone_names,
         }
-        return [*by_command.get(command, list)(), *OPTIONS.get(command, ()), "--help"]
+        found = by_command.get(command)
+        offered = found() if found is not None else ()
+        return [*offered, *OPTIONS.get(command, ()), "--help"]
 
     def _names(self, of: Callable[[RxFerrix], Iterable[str]]) -> list[str]:
         try:

@@ -1,16 +1,15 @@
-"""`%load_ext rxferrix_lab`: the app, the magics, the completions, and how values show themselves."""
+"""`%load_ext rxferrix_lab`: the app, the magics, completions, and how values show themselves."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from IPython.core.error import UsageError
 from IPython.core.magic import no_var_expand
-from IPython.display import display
 
 from rxferrix_lab.app.functions import Action, Mutation, Query, Registered
 from rxferrix_lab.domain.cron import CronSchedule
@@ -23,12 +22,11 @@ from rxferrix_lab.notebook.commands import Commands
 from rxferrix_lab.notebook.completion import Completer
 from rxferrix_lab.notebook.job_card import error_html, error_text
 from rxferrix_lab.notebook.line_parser import HelpShown
+from rxferrix_lab.notebook.live_outputs import show_handle
 from rxferrix_lab.notebook.session import Session
-from rxferrix_lab.notebook.tables import occurrence_text, pool_text, schedule_html
+from rxferrix_lab.notebook.tables import occurrence_text, pool_text, schedule_table
 
-if TYPE_CHECKING:
-    from IPython.core.interactiveshell import InteractiveShell
-
+Shell = Any  # IPython's own class is typed in part
 LINE_NAMES = ("rxferrix", "rx")
 KINDS = ("query", "mutation", "action")
 
@@ -36,7 +34,7 @@ KINDS = ("query", "mutation", "action")
 class Toolkit:
     """All that the extension puts into one shell."""
 
-    def __init__(self, shell: InteractiveShell) -> None:
+    def __init__(self, shell: Shell) -> None:
         namespace: dict[str, Any] = shell.user_ns
         options: dict[str, CellOptions] = {}
         self.session = Session(namespace)
@@ -78,14 +76,15 @@ class Toolkit:
         return magic
 
 
-_toolkits: WeakKeyDictionary[InteractiveShell, Toolkit] = WeakKeyDictionary()
+_toolkits: WeakKeyDictionary[Shell, Toolkit] = WeakKeyDictionary()
 
 
-def load(shell: InteractiveShell) -> None:
+def load(shell: Shell) -> None:
     """Put the toolkit into a shell, and start the app."""
     toolkit = _toolkits.setdefault(shell, Toolkit(shell))
     for name in LINE_NAMES:
-        shell.register_magic_function(no_var_expand(toolkit.line_magic()), "line_cell", name)
+        magic = no_var_expand(toolkit.line_magic())
+        shell.register_magic_function(magic, "line_cell", name)
         completer = Completer(toolkit.session)
         shell.set_hook("complete_command", completer, str_key=f"%{name}")
     for kind in KINDS:
@@ -95,7 +94,7 @@ def load(shell: InteractiveShell) -> None:
         print(toolkit.session.start())  # noqa: T201  # where the app is kept is worth knowing
 
 
-def unload(shell: InteractiveShell) -> None:
+def unload(shell: Shell) -> None:
     """Take the magics out. The app in the namespace is the user's, and goes on."""
     for name in LINE_NAMES:
         shell.magics_manager.magics["line"].pop(name, None)
@@ -107,7 +106,7 @@ def unload(shell: InteractiveShell) -> None:
 def _show(declared: Declared) -> None:
     print(declared.text)  # noqa: T201  # what a magic is for
     if declared.handle is not None:
-        display(declared.handle)
+        show_handle(declared.handle)
 
 
 def _words(line: str) -> list[str]:
@@ -122,8 +121,8 @@ def _words(line: str) -> list[str]:
 
 
 @contextmanager
-def _errors_in_one_line() -> Iterator[None]:
-    """What a user can put right is told in a line; a traceback through this package would hide it."""
+def _errors_in_one_line() -> Generator[None]:
+    """What a user can put right is told in a line; a traceback of ours would hide it."""
     try:
         yield
     except HelpShown:
@@ -132,13 +131,16 @@ def _errors_in_one_line() -> Iterator[None]:
         raise UsageError(str(error)) from None
 
 
-def _teach_to_show(shell: InteractiveShell) -> None:
+def _teach_to_show(shell: Shell) -> None:
     """How values that know nothing of notebooks are shown in one."""
-    plain = shell.display_formatter.formatters["text/plain"]
-    html = shell.display_formatter.formatters["text/html"]
+    formatters = shell.display_formatter.formatters
+    plain, html = formatters["text/plain"], formatters["text/html"]
 
     def text(kind: type, of: Callable[[Any], str]) -> None:
-        plain.for_type(kind, lambda value, printer, _cycle: printer.text(of(value)))
+        def show(value: Any, printer: Any, _cycle: object) -> None:  # noqa: ANN401  # IPython's own
+            printer.text(of(value))
+
+        plain.for_type(kind, show)
 
     text(Occurrence, occurrence_text)
     text(Workpool, pool_text)
@@ -147,7 +149,7 @@ def _teach_to_show(shell: InteractiveShell) -> None:
     for kind in (Query, Mutation, Action):
         text(kind, _function_text)
     html.for_type(JobError, error_html)
-    html.for_type(CronSchedule, schedule_html)
+    html.for_type(CronSchedule, lambda schedule: schedule_table(schedule).html())
 
 
 def _function_text(function: Registered[..., Any]) -> str:

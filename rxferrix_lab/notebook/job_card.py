@@ -29,8 +29,10 @@ def job_html(look: JobGlance) -> str:
     """The card."""
     job = look.job
     parts = [
-        f"<div>{state_html(job.state)} <b>{esc(call_text(job))}</b> "
-        f'<span style="{QUIET}">{esc(_facts(job))}</span></div>',
+        (
+            f"<div>{state_html(job.state)} <b>{esc(call_text(job))}</b> "
+            f'<span style="{QUIET}">{esc(_facts(job))}</span></div>'
+        ),
         f'<div style="{QUIET}">{esc(timeline_text(look))}</div>',
     ]
     if look.progress is not None:
@@ -41,7 +43,9 @@ def job_html(look: JobGlance) -> str:
         parts.append(error_html(job.error))
     if look.output:
         parts.append(f'<pre style="{PRE}">{esc(look.output)}</pre>')
-    return f'<div class="rxferrix-job" data-state="{job.state}" style="{FRAME}">{"".join(parts)}</div>'
+    return (
+        f'<div class="rxferrix-job" data-state="{job.state}" style="{FRAME}">{"".join(parts)}</div>'
+    )
 
 
 def job_text(look: JobGlance) -> str:

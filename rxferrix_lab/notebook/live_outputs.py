@@ -1,7 +1,7 @@
 """Shows jobs in cells, and keeps what is shown up to date until each job has ended.
 
-One thread writes to all cells. Only a kernel's front end can replace an output; a console is written
-to once.
+One thread writes to all cells. Only a kernel's front end can replace an output; a console is
+written to once.
 """
 
 import contextvars
@@ -9,10 +9,10 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 from uuid import uuid4
 
 from IPython.core.getipython import get_ipython
-from IPython.display import display, update_display
 
 from rxferrix_lab.app.job_handle import JobHandle
 from rxferrix_lab.errors import RxFerrixError
@@ -33,11 +33,16 @@ def show_handle(handle: JobHandle) -> None:
     """Show a job in the current cell, live until it has ended."""
     bundle, is_final = bundle_of(handle)
     if is_final or not _can_replace():
-        display(bundle, raw=True)
+        _publish(bundle)
         return
     display_id = uuid4().hex
-    display(bundle, raw=True, display_id=display_id)
+    _publish(bundle, transient={"display_id": display_id})
     _outputs.follow(_Shown(handle, display_id, bundle, contextvars.copy_context()))
+
+
+def _publish(bundle: Bundle, **settings: Any) -> None:  # noqa: ANN401  # IPython's own
+    shell: Any = get_ipython()
+    shell.display_pub.publish(data=bundle, metadata={}, **settings)
 
 
 def _can_replace() -> bool:
@@ -65,11 +70,11 @@ class _Shown:
         return is_final
 
     def _send(self) -> None:
-        update_display(self.bundle, display_id=self.display_id, raw=True)
+        _publish(self.bundle, transient={"display_id": self.display_id}, update=True)
 
 
 class _LiveOutputs:
-    """The outputs that still change, and the thread that changes them; it ends when none is left."""
+    """The outputs that still change, and the thread that changes them, which ends with them."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()

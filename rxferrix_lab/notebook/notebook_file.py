@@ -9,8 +9,8 @@ FALLBACK = "rxferrix.duckdb"
 def database_beside(environ: Mapping[str, str], namespace: Mapping[str, object]) -> Path:
     """The database file in the kernel's folder that is named after the notebook.
 
-    Jupyter tells the notebook in `JPY_SESSION_NAME`, VS Code in a variable of the namespace. A console
-    and a kernel that is told nothing use `rxferrix.duckdb`.
+    Jupyter tells the notebook in `JPY_SESSION_NAME`, VS Code in a variable of the namespace. A
+    console, and a kernel that is told nothing, use `rxferrix.duckdb`.
     """
     told = namespace.get("__vsc_ipynb_file__") or environ.get("JPY_SESSION_NAME")
     if not isinstance(told, str) or not told.endswith(".ipynb"):

@@ -1,4 +1,4 @@
-"""The app of a notebook: found in its namespace or made there, started, and named when it cannot start."""
+"""The app of a notebook: found in its namespace or made there, and started."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Session:
         """Start the notebook's app, made where there is none; what to tell the user.
 
         Raises:
-            RxFerrixError: if another file is asked for while an app with functions of its own is here.
+            RxFerrixError: if another file is asked for while an app with functions is here.
         """
         app = self._found()
         if app is not None and file is not None and not _is_same(app.database, file):

@@ -30,6 +30,10 @@ class Table:
         return "\n".join([self.caption, *text])
 
     def _repr_html_(self) -> str:
+        return self.html()
+
+    def html(self) -> str:
+        """The caption above the table."""
         caption = f'<div style="font-weight:600;margin-bottom:4px">{esc(self.caption)}</div>'
         if not self.rows:
             return f'{caption}<div style="opacity:.7">{esc(self.when_empty)}</div>'

@@ -27,12 +27,15 @@ def status_table(app: RxFerrix) -> Table:
     unfinished = counts.pending + counts.running + counts.canceling
     virtual = " (virtual: it stands until it is moved)" if model.is_virtual else ""
     upcoming = [f"{run.cron} {ago(run.at, model.now)}" for run in model.overview.next_runs[:3]]
+    jobs = (
+        f"{unfinished} unfinished, {counts.running} of them running; "
+        f"{counts.succeeded} succeeded, {counts.failed} failed"
+    )
     rows = [
         ("database", str(app.database)),
         ("time", f"{full_instant(model.now, 'UTC')}{virtual}"),
-        ("jobs", f"{unfinished} unfinished, {counts.running} of them running; "
-                 f"{counts.succeeded} succeeded, {counts.failed} failed"),
-        ("functions", ", ".join(names) or "none yet: write one with %%query, %%mutation or %%action"),
+        ("jobs", jobs),
+        ("functions", ", ".join(names) or "none yet: write one with %%mutation or %%action"),
         ("next runs", "; ".join(upcoming) or "no cron or interval yet"),
     ]  # fmt: skip
     return Table("running", ("", ""), rows)
@@ -106,11 +109,9 @@ def occurrence_row(run: Occurrence, zone: str) -> tuple[str, str, str, str]:
     )
 
 
-def schedule_html(schedule: CronSchedule) -> str:
+def schedule_table(schedule: CronSchedule) -> Table:
     """A schedule in words."""
-    return Table(
-        f"{schedule.expr} {schedule.zone}", ("in words",), [(schedule.words(),)]
-    )._repr_html_()
+    return Table(f"{schedule.expr} {schedule.zone}", ("in words",), [(schedule.words(),)])
 
 
 def occurrence_text(run: Occurrence) -> str:

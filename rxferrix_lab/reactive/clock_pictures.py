@@ -4,6 +4,7 @@ Frozen snapshots computed from `domain`: the wall clock against UTC, the lanes o
 change, and one sentence that says what happens. Never reads a clock; knows no colours.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -112,6 +113,13 @@ def changes_of_years(zone: str, first: int, years: int = YEARS_AHEAD) -> list[Cl
     return changes_from(zone, datetime(first, 1, 1, tzinfo=UTC), years)
 
 
+def zone_to_show(schedules: Sequence[NamedSchedule], now: datetime, otherwise: str) -> str:
+    """The zone that most crons are kept in, of those whose clock is going to be changed."""
+    counted = Counter(named.zone for named in schedules if named.zone is not None)
+    with_changes = (zone for zone, _ in counted.most_common() if changes_from(zone, now))
+    return next(with_changes, otherwise)
+
+
 def wall_picture(zone: str, change: ClockChange, schedule: Schedule) -> WallPicture:
     """The wall clock against UTC around a change, with a schedule's runs on it."""
     start, end = _span(change)
@@ -138,10 +146,11 @@ def change_picture(
         f"{change_told(zone, change)}; {_fate(change, list(effects.values()))}.",
         lanes,
         tuple(
-            CronTold(lane.named.name, effects[lane.named], lines_about(schedule, change))
+            CronTold(lane.named.name, effects[lane.named], lines_about(schedule, own))
             for lane in lanes.lanes
             if isinstance(schedule := lane.named.schedule, CronSchedule)
             and not effects[lane.named].is_none
+            and (own := own_change(schedule, change)) is not None
         ),
     )
 
@@ -149,17 +158,26 @@ def change_picture(
 @lru_cache(maxsize=1024)
 def effect_of(schedule: Schedule, change: ClockChange) -> Effect:
     """What a change does to the occurrences of a schedule; nothing to an interval."""
-    if not isinstance(schedule, CronSchedule) or not _has_change(schedule, change):
+    own = own_change(schedule, change)
+    if own is None:
         return Effect()
-    begin, end = change.instant, change.instant + change.length
-    if not change.is_gap:
-        begin, end = begin - change.length, begin
+    begin, end = own.instant, own.instant + own.length
+    if not own.is_gap:
+        begin, end = begin - own.length, begin
     notes = [found.note for found in schedule.occurrences(begin - _SECOND, end - _SECOND)]
     return Effect(
         moved=notes.count("moved by a gap"),
         merged=notes.count("merged"),
         once=notes.count("first of a repeated hour"),
     )
+
+
+def own_change(schedule: Schedule, change: ClockChange) -> ClockChange | None:
+    """How the schedule's own clock is changed at that moment; None where it is not."""
+    if not isinstance(schedule, CronSchedule):
+        return None
+    found = transitions(schedule.tz, change.instant, change.instant + _SECOND)
+    return found[0] if found else None
 
 
 def change_told(zone: str, change: ClockChange) -> str:
@@ -195,11 +213,6 @@ def _stretches(zone: str, start: datetime, end: datetime) -> tuple[WallStretch, 
         found.append(WallStretch(start, change.instant, offset))
         start, offset = change.instant, change.offset_after
     return (*found, WallStretch(start, end, offset))
-
-
-def _has_change(schedule: CronSchedule, change: ClockChange) -> bool:
-    """Whether the schedule's own clock is changed at that moment, in the same way."""
-    return change in transitions(schedule.tz, change.instant, change.instant + _SECOND)
 
 
 def _fate(change: ClockChange, effects: list[Effect]) -> str:

@@ -9,7 +9,7 @@ from rxferrix_lab.reactive.picture import CronPicture
 
 
 def occurrence_of(job: JobRecord, crons: tuple[CronPicture, ...]) -> Occurrence | None:
-    """The occurrence that became this job; None where no cron made it, or it is not known any more."""
+    """The occurrence that became this job; None where no cron made it, or it is gone."""
     for picture in crons:
         if picture.record.name != job.cron:
             continue

@@ -18,10 +18,11 @@ from rxferrix_lab.reactive.clock_pictures import (
     changes_from,
     changes_of_years,
     wall_picture,
+    zone_to_show,
 )
 from rxferrix_lab.reactive.controls import Controls
 from rxferrix_lab.reactive.model import LiveModel
-from rxferrix_lab.reactive.run_marks import MarkKind, NamedSchedule, schedules_of
+from rxferrix_lab.reactive.run_marks import MarkKind, schedules_of
 from rxferrix_lab.views.card import card, empty, html, put
 from rxferrix_lab.views.labels import esc
 from rxferrix_lab.views.lane_figure import lane_figure
@@ -47,7 +48,7 @@ class _Page:
         self._model = model
         self._schedules = schedules_of(cron.record for cron in model.crons)
         self._changes: dict[str, ClockChange] = {}
-        zone = _first_zone(self._schedules, controls.zone)
+        zone = zone_to_show(self._schedules, model.now, controls.zone)
         self._zone = pmui.AutocompleteInput(
             label="Zone",
             options=zone_names(),
@@ -60,7 +61,7 @@ class _Page:
             label="Changes from year", value=model.now.year, start=_YEARS[0], end=_YEARS[1],
             format="0", width=150, size="small",
         )  # fmt: skip
-        self._change = pmui.Select(label="Change", options=[], width=420, size="small")
+        self._change = pmui.Select(label="Change", options=[], width=470, size="small")
         self._runs = pmui.Select(label="Runs of", options=[RULER], width=320, size="small")
         self._sentence = html(margin=(10, 10, 0, 10))
         self._pictures = pn.Column(sizing_mode="stretch_width", margin=0)
@@ -152,12 +153,6 @@ class _Page:
         ruler = CronSchedule("0 */20 * * * *", picture.zone)
         schedule = by_name.get(self._runs.value, ruler)
         self._wall.object = wall_figure(wall_picture(picture.zone, picture.change, schedule))
-
-
-def _first_zone(schedules: tuple[NamedSchedule, ...], otherwise: str) -> str:
-    """The zone of the first cron that has one of its own."""
-    zones = [named.zone for named in schedules if named.zone not in (None, "UTC")]
-    return zones[0] or otherwise if zones else otherwise
 
 
 def _most_telling(picture: ChangePicture) -> str:

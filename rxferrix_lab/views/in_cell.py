@@ -1,7 +1,7 @@
 """A view alone in a notebook's cell, kept up to date there.
 
-One thread refreshes what all cells show, so a busy cell stops none of them, and no model is written from
-two threads. A view that no cell shows any more is forgotten with its model.
+One thread refreshes what all cells show, so a busy cell stops none of them, and no model is written
+from two threads. A view that no cell shows any more is forgotten with its model.
 """
 
 import logging
@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 
 def in_cell(view: View, model: LiveModel, zone: str = "UTC") -> pn.viewable.Viewable:
-    """The view, showing instants in the zone and following the model for as long as a cell shows it."""
+    """The view with instants in the zone; it follows the model for as long as a cell shows it."""
     if not _loaded.is_set():
         # From the package's own files, so that nothing is fetched: the scripts by the argument, the
         # style sheets of what is drawn later by the variable.
@@ -38,7 +38,7 @@ class _Followed:
 
     def __init__(self, layout: pn.Column, model: LiveModel) -> None:
         self.model = model
-        layout.rxferrix_followed = self
+        vars(layout)["rxferrix_followed"] = self
         finalize(self, model.follow(_refresher.wake))
 
 

@@ -4,7 +4,7 @@ The wall clock of the lanes' zone stands above, UTC below. Draws a `Lanes` snaps
 """
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bokeh.models import FixedTicker, HoverTool, Range1d
 from bokeh.models.annotations import BoxAnnotation, Label, Span
@@ -117,8 +117,16 @@ def _mark_change(plot: figure, change: ClockChange, rows: int) -> None:
 
 def change_label(change: ClockChange) -> str:
     """A few words for a mark at a change: `▲ forward 03:00 → 04:00`."""
-    start, end = time_of(change.wall_start), time_of(change.wall_end)
+    start, end = wall_ends(change)
     return f"▲ forward {start} → {end}" if change.is_gap else f"▼ back {end} → {start}"
+
+
+def wall_ends(change: ClockChange) -> tuple[str, str]:
+    """The first wall time that a change skips or repeats and the first after; dated over a day."""
+    start, end = change.wall_start, change.wall_end
+    if change.length < timedelta(days=1):
+        return time_of(start), time_of(end)
+    return f"{start:%-d %b} {time_of(start)}", f"{end:%-d %b} {time_of(end)}"
 
 
 def _draw(plot: figure, lanes: Sequence[Lane]) -> None:

@@ -1,4 +1,4 @@
-"""The dashboard of an app that runs in this very process: for a notebook, where the app lives in the kernel.
+"""The dashboard of an app that runs in this very process, as in a notebook's kernel.
 
 Answers only this machine, in a thread of its own, until it is stopped or the process ends.
 """

@@ -1,12 +1,11 @@
 """The slider that steps virtual time, and what ran on the way.
 
-A label follows the slider while it is dragged; time is moved once it is let go. Time does not go back:
-a place that was passed leaves it where it stands.
+A label follows the slider while it is dragged; time is moved once it is let go. Time does not go
+back: a place that was passed leaves it where it stands.
 """
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
@@ -44,7 +43,7 @@ class _Slider:
 
     def __init__(self, model: LiveModel, controls: Controls, move: Move, days: float) -> None:
         self._model, self._controls, self._move = model, controls, move
-        self._start = model.now
+        self._start: datetime = model.now
         self._label = html()
         self._ran = html()
         self._player = pmui.Player(
@@ -59,21 +58,21 @@ class _Slider:
         self.layout = pn.Column(
             self._label, self._player, card("What ran", self._ran), sizing_mode="stretch_width"
         )
-        self._player.param.watch(self._dragged, "value")
-        self._player.param.watch(self._let_go, "value_throttled")
+        self._player.param.watch(lambda _: self._dragged(), "value")
+        self._player.param.watch(lambda _: self._let_go(), "value_throttled")
         model.param.watch(self._list, ["jobs", "crons"])
         controls.param.watch(self._list, "zone")
         self._say("stands at", model.now)
         self._list()
 
-    def _at(self, value: int) -> datetime:
-        return self._start + value * STEP
+    def _chosen(self) -> datetime:
+        return self._start + int(self._player.value) * STEP
 
-    def _dragged(self, event: Any) -> None:
-        self._say("let go to move to", self._at(event.new))
+    def _dragged(self) -> None:
+        self._say("let go to move to", self._chosen())
 
-    def _let_go(self, event: Any) -> None:
-        until = self._at(event.new)
+    def _let_go(self) -> None:
+        until = self._chosen()
         self._say("moving to", until)
         self._move(until)
         self._say("stands at", until)
@@ -86,11 +85,13 @@ class _Slider:
             f'<span class="rx-quiet">Virtual time {esc(what)}</span> <b>{shown}</b></p>',
         )
 
-    def _list(self, *_: Any) -> None:
+    def _list(self, *_: object) -> None:
         ran = [job for job in self._model.jobs if job.started_at is not None][:MOST_SHOWN]
         rows = "".join(_row(job, self._model.crons, self._controls.zone) for job in ran)
         head = "".join(f"<th>{name}</th>" for name in ("ran at", "in UTC", "", "job", "note"))
-        nothing = empty("Nothing has run yet", "Drag the slider: time stops wherever something runs.")
+        nothing = empty(
+            "Nothing has run yet", "Drag the slider: time stops wherever something runs."
+        )
         put(self._ran, f'<table class="rx-list"><tr>{head}</tr>{rows}</table>' if ran else nothing)
 
 

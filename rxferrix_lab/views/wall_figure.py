@@ -10,8 +10,8 @@ from bokeh.models.annotations import BoxAnnotation, Label
 from bokeh.plotting import figure
 
 from rxferrix_lab.reactive.clock_pictures import WallPicture
-from rxferrix_lab.reactive.run_marks import time_of
 from rxferrix_lab.views import palette
+from rxferrix_lab.views.lane_figure import wall_ends
 from rxferrix_lab.views.mark_glyphs import draw_marks, milliseconds
 from rxferrix_lab.views.zone_ticks import naive_ticks, utc_ticks, wall_axis
 
@@ -81,7 +81,7 @@ def _shade(plot: figure, picture: WallPicture) -> None:
 
 def _caption(picture: WallPicture) -> str:
     change = picture.change
-    times = f"{time_of(change.wall_start)}–{time_of(change.wall_end)}"
+    times = "–".join(wall_ends(change))
     if change.is_gap:
         return f"GAP {times} does not exist"
     return f"FOLD {times} happens twice"

@@ -1,8 +1,8 @@
 """The floor of every benchmark here: raw DuckDB doing the same writes, in the same run.
 
-A job's own row, its completion and its log row, one transaction at a time and one transaction per
-256 jobs. Both are durable, and written as one would who knows DuckDB: statements while the rows
-are few, appenders when they are many.
+The same rows go into the same tables: a user's row, a job's completion and its log row, one
+transaction at a time and one transaction per 256 jobs. Both are durable, and written as one would
+who knows DuckDB: statements while the rows are few, appenders when they are many.
 """
 
 import tempfile
@@ -10,25 +10,25 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.resources import files
 from pathlib import Path
 from time import perf_counter, process_time
 
 import duckdb
 
+from rxferrix_lab import storage
+
 GROUP = 256
 DUE = datetime(2026, 1, 1, tzinfo=UTC)
-SCHEMA = """
-    CREATE TABLE jobs (
-        id BIGINT NOT NULL,
-        function VARCHAR NOT NULL,
-        args VARCHAR NOT NULL,
-        state VARCHAR NOT NULL,
-        due_at TIMESTAMPTZ NOT NULL,
-        finished_at TIMESTAMPTZ
-    );
-    CREATE TABLE notes (id BIGINT NOT NULL, text VARCHAR);
-    CREATE TABLE log (job BIGINT NOT NULL, finished_at TIMESTAMPTZ NOT NULL, outcome VARCHAR);
-"""
+JOB = (
+    *("id", "function", "kind", "args", "state", "trigger", "scheduled_for", "due_at"),
+    *("created_at", "attempt", "max_attempts", "missed", "revision"),
+)
+ENDED = ("state", "started_at", "finished_at", "attempt", "result", "revision")
+LOG = (
+    *("id", "job", "function", "kind", "caller", "attempt", "started_at", "finished_at"),
+    *("outcome",),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,8 @@ class RawDuckDB:
     def __init__(self, folder: Path) -> None:
         self._connection = duckdb.connect(str(folder / "raw.duckdb"), config={"threads": 1})
         self._connection.execute("SET checkpoint_threshold = '256MB'")
-        self._connection.execute(SCHEMA)
+        self._connection.execute(files(storage).joinpath("schema.sql").read_text())
+        self._connection.execute("CREATE TABLE notes (id BIGINT NOT NULL, text VARCHAR)")
 
     def close(self) -> None:
         """Give the file back."""
@@ -57,33 +58,31 @@ class RawDuckDB:
     def enqueue_one_by_one(self, jobs: Sequence[int]) -> None:
         """One transaction for each job."""
         for job in jobs:
-            self._connection.execute(
-                "INSERT INTO jobs VALUES (?, 'note', '{}', 'pending', ?, NULL)", [job, DUE]
-            )
+            self._connection.execute(insert("_scheduled_jobs", JOB), pending(job))
 
     def enqueue_in_groups(self, jobs: Sequence[int]) -> None:
         """One transaction for each 256 jobs."""
         for group in groups(jobs):
             with self._transaction():
-                rows = [(job, "note", "{}", "pending", DUE, None) for job in group]
-                self._append("jobs", rows)
+                self._append("_scheduled_jobs", JOB, [pending(job) for job in group])
 
     def run_one_by_one(self, jobs: Sequence[int]) -> None:
         """One transaction for each job: its row, its completion, its log row."""
         run = self._connection.execute
+        changes = ", ".join(f"{name} = ?" for name in ENDED)
         for job in jobs:
             with self._transaction():
                 run("INSERT INTO notes VALUES (?, 'a note')", [job])
-                run("UPDATE jobs SET state = 'done', finished_at = ? WHERE id = ?", [DUE, job])
-                run("INSERT INTO log VALUES (?, ?, 'succeeded')", [job, DUE])
+                run(f"UPDATE _scheduled_jobs SET {changes} WHERE id = ?", [*ended(), job])
+                run(insert("_execution_log", LOG), logged(job))
 
     def run_in_groups(self, jobs: Sequence[int]) -> None:
         """The same with one transaction for each 256 jobs."""
         for group in groups(jobs):
             with self._transaction():
-                self._append("notes", [(job, "a note") for job in group])
-                self._update([(job, "done", DUE) for job in group])
-                self._append("log", [(job, DUE, "succeeded") for job in group])
+                self._append("notes", ("id", "text"), [(job, "a note") for job in group])
+                self._update([(job, *ended()) for job in group])
+                self._append("_execution_log", LOG, [logged(job) for job in group])
 
     @contextmanager
     def _transaction(self) -> Generator[None]:
@@ -91,16 +90,37 @@ class RawDuckDB:
         yield
         self._connection.execute("COMMIT")
 
-    def _append(self, table: str, rows: Sequence[Sequence[object]]) -> None:
-        appender = self._connection.appender(table)
+    def _append(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+        appender = self._connection.appender(table, columns=list(columns), action="insert")
         appender.append_rows(rows)
         appender.flush()
 
     def _update(self, rows: Sequence[Sequence[object]]) -> None:
-        columns = ["id", "state", "finished_at"]
-        appender = self._connection.appender("jobs", columns=columns, action="update", key=["id"])
+        appender = self._connection.appender(
+            "_scheduled_jobs", columns=["id", *ENDED], action="update", key=["id"]
+        )
         appender.append_rows(rows)
         appender.flush()
+
+
+def insert(table: str, columns: Sequence[str]) -> str:
+    """A statement for one row."""
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+
+
+def pending(job: int) -> tuple[object, ...]:
+    """The row of a job that waits."""
+    return (job, "note", "mutation", "{}", "pending", "user", DUE, DUE, DUE, 0, 1, 0, 1)
+
+
+def ended() -> tuple[object, ...]:
+    """What the end of a job changes in its row."""
+    return ("succeeded", DUE, DUE, 1, "null", 2)
+
+
+def logged(job: int) -> tuple[object, ...]:
+    """The log row of a job."""
+    return (job, job, "note", "mutation", "scheduler", 1, DUE, DUE, "succeeded")
 
 
 def groups(jobs: Sequence[int]) -> Iterator[Sequence[int]]:

@@ -1,12 +1,15 @@
 """One view of a running app, served by itself, for tests that look at it in a browser."""
 
 import re
-from collections.abc import Callable, Iterator
+import socket
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from threading import Thread
 
 import panel as pn
-import panel_material_ui as pmui
+from panel.io.threads import StoppableThread
+from panel_material_ui.template.base import Page as WholePage
 from playwright.sync_api import ConsoleMessage, Dialog, Locator, Page, Request
 
 from rxferrix_lab import RxFerrix
@@ -19,23 +22,39 @@ View = Callable[[LiveModel, Controls], pn.viewable.Viewable]
 
 
 @contextmanager
-def served(app: RxFerrix, view: View, zone: str = "UTC") -> Iterator[str]:
+def served(app: RxFerrix, view: View, zone: str = "UTC") -> Generator[str]:
     """The running app's view at an address of this machine."""
     port = free_port()
 
-    def page() -> pmui.Page:
+    def page() -> pn.viewable.Viewable:
         pn.extension(notifications=True)
         model, controls = app.model(), Controls(zone=zone)
-        follow(model, pn.state.curdoc, model.refresh)
-        return pmui.Page(title="alone", main=[view(model, controls)])
+        document = pn.state.curdoc
+        assert document is not None
+        follow(model, document, model.refresh)
+        whole: pn.viewable.Viewable = WholePage(title="alone", main=[view(model, controls)])
+        return whole
 
-    server = pn.serve(
+    server = pn.serve(  # pyright: ignore[reportUnknownVariableType]  # panel types it half
         {"view": page}, port=port, address="127.0.0.1", show=False, threaded=True, verbose=False
     )
+    assert isinstance(server, StoppableThread)
     try:
+        wait_until_listening(port, server)
         yield f"http://127.0.0.1:{port}/view"
     finally:
         server.stop()
+
+
+def wait_until_listening(port: int, server: Thread) -> None:
+    """Return once the server takes connections."""
+    while server.is_alive():
+        try:
+            with socket.create_connection(("127.0.0.1", port)):
+                return
+        except OSError:
+            continue
+    raise RuntimeError("the server ended")
 
 
 def menu_item(page: Page, text: str) -> Locator:

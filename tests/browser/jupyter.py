@@ -9,7 +9,7 @@ import re
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.error import URLError
@@ -27,7 +27,7 @@ SETTINGS = {
 
 
 @contextmanager
-def running_lab(folder: Path) -> Iterator[str]:
+def running_lab(folder: Path) -> Generator[str]:
     """JupyterLab on this folder, with settings of its own; the address."""
     port = free_port()
     home = folder / ".home"
@@ -135,7 +135,7 @@ class Notebook:
         self.wait_until_idle()
 
     def wait_until_idle(self) -> None:
-        """Return once there is a kernel that waits for work; the indicator alone is idle without one."""
+        """Return once a kernel waits for work; the indicator is idle without a kernel too."""
         status = self.page.locator("#jp-main-statusbar")
         expect(status).to_contain_text("(ipykernel) | Idle", timeout=PATIENCE_MS)
 

@@ -40,9 +40,7 @@ def open_notebook(lab: str, folder: Path, page: Page) -> Iterator[Open]:
     assert [url for notebook in opened for url in notebook.outside] == []
 
 
-def test_app_is_kept_in_a_file_named_after_the_notebook(
-    open_notebook: Open, folder: Path
-) -> None:
+def test_app_is_kept_in_a_file_named_after_the_notebook(open_notebook: Open, folder: Path) -> None:
     notebook = open_notebook("sales.ipynb", LOAD)
 
     expect(notebook.run(0)).to_contain_text(f"app: running, kept in {folder / 'sales.duckdb'}")

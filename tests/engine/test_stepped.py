@@ -1,4 +1,4 @@
-"""An app on a virtual clock, started like any other: calls are answered, and time moves when asked."""
+"""An app on a virtual clock, started like any other: calls are answered, time moves when asked."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -51,7 +51,7 @@ def new_app(database: str | Path = ":memory:") -> RxFerrix:
 
 
 def call(app: RxFerrix, name: str, *args: object) -> JobId:
-    return app.call(app.registry.function(name), *args)  # type: ignore[arg-type,no-any-return]
+    return app.call(app.registry.function(name), *args)  # type: ignore[arg-type]
 
 
 @pytest.fixture

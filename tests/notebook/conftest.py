@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
-from IPython.utils.capture import CapturedIO, capture_output
+from IPython.utils.capture import capture_output
 from traitlets.config import Config
 
 from rxferrix_lab import RxFerrix
@@ -16,14 +17,14 @@ from rxferrix_lab import RxFerrix
 class Shell:
     """A shell, and what it answers."""
 
-    ip: InteractiveShell
+    ip: Any  # IPython's own class is typed in part
 
     def run(self, cell: str) -> str:
         """Run a cell; what it printed and showed, as text."""
-        captured: CapturedIO
         with capture_output() as captured:
             self.ip.run_cell(cell)
-        shown = [str(output.data["text/plain"]) for output in captured.outputs]
+        outputs: list[Any] = captured.outputs
+        shown = [str(output.data["text/plain"]) for output in outputs]
         return "\n".join([captured.stdout, captured.stderr, *shown])
 
     def value(self, cell: str) -> object:
@@ -46,7 +47,9 @@ def bare_shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shel
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / ".ipython"))
     monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
     InteractiveShell.clear_instance()
-    config = Config({"HistoryManager": {"enabled": False}, "InteractiveShell": {"colors": "nocolor"}})
+    config = Config(
+        {"HistoryManager": {"enabled": False}, "InteractiveShell": {"colors": "nocolor"}}
+    )
     shell = Shell(InteractiveShell.instance(config=config))
     yield shell
     for value in list(shell.ip.user_ns.values()):

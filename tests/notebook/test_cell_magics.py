@@ -17,8 +17,12 @@ def test_cell_becomes_a_function_under_its_name(shell: Shell) -> None:
 
 def test_mutation_and_query_see_ctx_and_the_names_of_the_notebook(shell: Shell) -> None:
     shell.run("app.table('notes', 'text VARCHAR')\nprefix = 'dear '")
-    shell.run("%%mutation note(text: str) -> int\nreturn ctx.db.insert('notes', {'text': prefix + text})")
-    shell.run("%%query texts() -> list[str]\nreturn [t for (t,) in ctx.db.sql('SELECT text FROM notes')]")
+    shell.run(
+        "%%mutation note(text: str) -> int\nreturn ctx.db.insert('notes', {'text': prefix + text})"
+    )
+    shell.run(
+        "%%query texts() -> list[str]\nreturn [t for (t,) in ctx.db.sql('SELECT text FROM notes')]"
+    )
 
     shell.run("app.call(note, 'ann')")
 

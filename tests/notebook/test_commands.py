@@ -155,7 +155,9 @@ def test_timeline_of_an_expression_lists_its_runs(shell: Shell) -> None:
     assert "every day at 09:00 Europe/Bucharest, 2 in 2 days" in said
 
 
-@pytest.mark.parametrize("line", ["0 30 3 * * * Europe/Bucharest 2026", "'0 30 3 * * *' Europe/Bucharest 2026"])
+@pytest.mark.parametrize(
+    "line", ["0 30 3 * * * Europe/Bucharest 2026", "'0 30 3 * * *' Europe/Bucharest 2026"]
+)
 def test_explain_tells_what_the_clock_changes_do(shell: Shell, line: str) -> None:
     said = shell.run(f"%rxferrix explain {line}")
 

@@ -15,6 +15,7 @@ from rxferrix_lab.reactive.clock_pictures import (
     changes_of_years,
     effect_of,
     wall_picture,
+    zone_to_show,
 )
 from rxferrix_lab.reactive.run_marks import NamedSchedule, schedule_named
 
@@ -113,6 +114,23 @@ def test_cron_of_another_zone_is_touched_by_its_own_clock_only() -> None:
 
     assert effect_of(tokyo, change()).is_none
     assert effect_of(athens, change()) == Effect(moved=1)
+
+
+def test_cron_whose_clock_is_changed_otherwise_just_then_is_touched_by_that() -> None:
+    troll = change("Antarctica/Troll", 2026, 0)
+    bucharest = CronSchedule("0 30 3 * * *", BUCHAREST)
+
+    assert effect_of(bucharest, troll) == Effect(moved=1)
+    [told] = change_picture("Antarctica/Troll", troll, [NamedSchedule("b", bucharest)]).told
+    assert told.lines == ("on 29 March 2026 03:30 does not exist; it runs at 04:30 EEST",)
+
+
+def test_zone_to_show_is_that_of_most_crons_whose_clock_will_be_changed() -> None:
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    tokyo = [schedule_named(str(n), "0 0 * * * *", "Asia/Tokyo") for n in range(9)]
+
+    assert zone_to_show([*tokyo, *FIVE], now, "UTC") == BUCHAREST
+    assert zone_to_show(tokyo, now, "America/New_York") == "America/New_York"
 
 
 def test_interval_is_never_touched() -> None:
