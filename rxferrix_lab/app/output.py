@@ -8,7 +8,7 @@ what it found.
 import logging
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TextIO
@@ -44,7 +44,7 @@ _sink: ContextVar[Sink | None] = ContextVar("rxferrix output", default=None)
 
 
 @contextmanager
-def captured(kept: list[str], *, passes_on: bool) -> Iterator[None]:
+def captured(kept: list[str], *, passes_on: bool) -> Generator[None]:
     """Keep what is printed and logged inside the block, also by its tasks and threads.
 
     Args:

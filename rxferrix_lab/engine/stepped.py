@@ -149,7 +149,7 @@ class LoopLine:
         self._inline.close()
 
 
-def _check(to: datetime | timedelta) -> None:
+def _check(to: object) -> None:
     if isinstance(to, timedelta):
         if to < timedelta(0):
             raise InstantError(f"virtual time only goes on: {to} is negative")

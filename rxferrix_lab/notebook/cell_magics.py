@@ -176,7 +176,7 @@ def _check_no_arguments(signature: Signature) -> None:
         signature.encode((), {})
     except ArgumentsError as error:
         raise RxFerrixError(
-            f"{error}; a cell that runs by itself passes no arguments: give each parameter a default"
+            f"{error}; a cell that runs by itself passes no argument: give each parameter a default"
         ) from error
 
 

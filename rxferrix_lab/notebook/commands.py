@@ -9,10 +9,10 @@ from collections.abc import Callable, MutableMapping
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
-from rxferrix_lab.app.scheduling import SyncPool, SyncScheduler
 from rxferrix_lab.domain.cron import CronSchedule
 from rxferrix_lab.domain.job import JobId
 from rxferrix_lab.errors import RxFerrixError, UnknownFunctionError
+from rxferrix_lab.notebook.cell_magics import CellOptions
 from rxferrix_lab.notebook.line_parser import LineParser
 from rxferrix_lab.notebook.period import period
 from rxferrix_lab.notebook.table import Table
@@ -20,7 +20,6 @@ from rxferrix_lab.notebook.tables import crons_table, pools_table, status_table,
 
 if TYPE_CHECKING:
     from rxferrix_lab.app.app import RxFerrix
-    from rxferrix_lab.notebook.cell_magics import CellOptions
     from rxferrix_lab.notebook.session import Session
 
 STATES = ("pending", "running", "canceling", "succeeded", "failed", "canceled")
@@ -152,20 +151,14 @@ class Commands:
         function: Any = app.registry.functions.get(name)
         if function is None:
             raise UnknownFunctionError(name)
-        options = self._options.get(name)
-        scheduler: SyncScheduler | SyncPool = app.sync_scheduler
-        if options is not None and options.retries is not None:
+        options = self._options.get(name, CellOptions())
+        scheduler = app.sync_scheduler
+        if options.retries is not None:
             scheduler = scheduler.with_retries(options.retries)
-        if (
-            options is not None
-            and options.pool is not None
-            and isinstance(scheduler, SyncScheduler)
-        ):
-            scheduler = scheduler.pool(options.pool)
-        if isinstance(scheduler, SyncScheduler):
+        if options.pool is None:
             job = scheduler.run_after(delay, function, *args, **kwargs)
         else:
-            job = scheduler.enqueue_after(delay, function, *args, **kwargs)
+            job = scheduler.pool(options.pool).enqueue_after(delay, function, *args, **kwargs)
         return app.handle(job)
 
     # --- time -----------------------------------------------------------------------------------
@@ -212,7 +205,7 @@ def _state(word: str) -> str:
 
 
 def _is_field(word: str, words: list[str]) -> bool:
-    """Whether the last word belongs to the expression: a zone follows six fields, or quoted ones."""
+    """Whether the last word belongs to the expression: a zone follows six fields, or a quote."""
     return len(" ".join(words[:-1]).split()) < FIELDS and "/" not in word
 
 
@@ -232,9 +225,13 @@ def _call_of(
         )
     name, call.func.id = call.func.id, "_rxferrix_arguments"
     code = compile(ast.fix_missing_locations(ast.Expression(call)), "<%rxferrix run>", "eval")
-    catch = {"_rxferrix_arguments": lambda *args, **kwargs: (args, kwargs)}
-    args, kwargs = eval(code, dict(namespace), catch)  # the user's own line
+    args, kwargs = eval(code, dict(namespace), {"_rxferrix_arguments": _caught})  # the user's line
     return name, args, kwargs
+
+
+def _caught(*args: Any, **kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:  # noqa: ANN401
+    """The arguments of a call."""
+    return args, kwargs
 
 
 def _parser() -> LineParser:

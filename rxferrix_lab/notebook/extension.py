@@ -149,7 +149,11 @@ def _teach_to_show(shell: Shell) -> None:
     for kind in (Query, Mutation, Action):
         text(kind, _function_text)
     html.for_type(JobError, error_html)
-    html.for_type(CronSchedule, lambda schedule: schedule_table(schedule).html())
+    html.for_type(CronSchedule, _schedule_html)
+
+
+def _schedule_html(schedule: CronSchedule) -> str:
+    return schedule_table(schedule).html()
 
 
 def _function_text(function: Registered[..., Any]) -> str:

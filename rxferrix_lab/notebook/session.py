@@ -107,7 +107,15 @@ def _started(app: RxFerrix, state: str, name: str) -> str:
         ) from error
     where = app.database if str(app.database) == ":memory:" else Path(app.database).resolve()
     note = "" if name == NAME else f"; `{NAME}` is yours and was left alone, so it is `{name}`"
-    return f"{name}: {state}, kept in {where}{note}"
+    return f"{name}: {state}, kept in {where}{note}{_waiting(app)}"
+
+
+def _waiting(app: RxFerrix) -> str:
+    """Which stored crons have no function yet, as after a restart of the kernel."""
+    waiting = [cron.record.name for cron in app.model().crons if cron.is_dormant]
+    if not waiting:
+        return ""
+    return f"\nrun their cells again, and these go on: {', '.join(waiting)}"
 
 
 def _is_same(database: str | Path, file: str) -> bool:

@@ -100,7 +100,7 @@ def timeline_table(
 
 
 def occurrence_row(run: Occurrence, zone: str) -> tuple[str, str, str, str]:
-    """One run: on the wall, in UTC, the wall time that the schedule names, and what a change did."""
+    """One run: on the wall, in UTC, the wall time that is named, and what a change did."""
     return (
         full_instant(run.instant, zone),
         instant(run.instant, "UTC"),

@@ -73,9 +73,7 @@ class BufferedRows:
         for columns, rows in _by_columns(self.inserts):
             append(connection, name, rows, columns=["id", *columns])
         for columns, rows in _by_columns(self.patches):
-            append(
-                connection, name, rows, columns=["id", *columns], action="update", key=["id"]
-            )
+            append(connection, name, rows, columns=["id", *columns], action="update", key=["id"])
         if self.deletes:
             gone = [(row,) for row in sorted(self.deletes)]
             append(connection, name, gone, action="delete", key=["id"])

@@ -12,31 +12,22 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import duckdb
 
 from rxferrix_lab.domain.job import JobId, JobRecord
-from rxferrix_lab.errors import StoreUnavailableError
 from rxferrix_lab.storage.appending import append
 from rxferrix_lab.storage.codec import (
-    CHANGING,
     CRONS,
     JOBS,
     LOG,
     POOLS,
     TableCodec,
-    encode_change,
     instant_of,
 )
+from rxferrix_lab.storage.job_updates import FEW, update_jobs
 
 if TYPE_CHECKING:
     from rxferrix_lab.storage.layer import Layer
     from rxferrix_lab.storage.transaction import Transaction
 
 R = TypeVar("R")
-# A statement for each row costs less than an appender as long as the rows are few.
-FEW = 2
-_UPDATE_JOB = (
-    "UPDATE _scheduled_jobs SET "
-    + ", ".join(f'"{name}" = ?' for name in (*CHANGING, "revision"))
-    + " WHERE id = ?"
-)
 DueKey = tuple[datetime, JobId]
 
 
@@ -158,29 +149,11 @@ def _send_jobs(transaction: Transaction, layer: Layer) -> None:
         ]
         _append(connection, JOBS.table, (*JOBS.columns, "revision"), rows)
         layer.inserts.clear()
-    if len(layer.updates) <= FEW:
-        for job in layer.updates.values():
-            _update_job(connection, job, revision)
-    else:
-        # An update of an unknown key is silent here, so what was sent is counted before COMMIT.
-        transaction.note_uncounted(layer.updates)
-        append(
-            connection,
-            JOBS.table,
-            [encode_change(job, revision) for job in layer.updates.values()],
-            columns=["id", *CHANGING, "revision"],
-            action="update",
-            key=["id"],
-        )
-    layer.updates.clear()
-
-
-def _update_job(connection: duckdb.DuckDBPyConnection, job: JobRecord, revision: int) -> None:
-    """Write one job by a statement that says whether there was a row to change."""
-    row, *values = encode_change(job, revision)
-    changed: list[tuple[Any, ...]] = connection.execute(_UPDATE_JOB, [*values, row]).fetchall()
-    if changed != [(1,)]:
-        raise StoreUnavailableError(f"the row of job {job.id} is gone; nothing was committed")
+    if layer.updates:
+        is_counted = update_jobs(connection, list(layer.updates.values()), revision)
+        if not is_counted:
+            transaction.note_uncounted(layer.updates)
+        layer.updates.clear()
 
 
 def _append(

@@ -158,7 +158,8 @@ class Page:
         self._controls.is_dark = is_dark
 
     def _chosen(self, event: Event) -> None:
-        at: int | None = event.new
+        chosen: int | tuple[int, ...] | None = event.new
+        at = chosen[0] if isinstance(chosen, tuple) else chosen
         # Setting the menu by hand comes through here too, and must not close the job of the URL.
         if at is not None and SECTIONS[at].name != self._section().name:
             self._controls.param.update(section=SECTIONS[at].name, job=0)

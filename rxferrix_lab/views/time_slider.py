@@ -58,8 +58,8 @@ class _Slider:
         self.layout = pn.Column(
             self._label, self._player, card("What ran", self._ran), sizing_mode="stretch_width"
         )
-        self._player.param.watch(lambda _: self._dragged(), "value")
-        self._player.param.watch(lambda _: self._let_go(), "value_throttled")
+        self._player.param.watch(self._dragged, "value")
+        self._player.param.watch(self._let_go, "value_throttled")
         model.param.watch(self._list, ["jobs", "crons"])
         controls.param.watch(self._list, "zone")
         self._say("stands at", model.now)
@@ -68,10 +68,10 @@ class _Slider:
     def _chosen(self) -> datetime:
         return self._start + int(self._player.value) * STEP
 
-    def _dragged(self) -> None:
+    def _dragged(self, *_: object) -> None:
         self._say("let go to move to", self._chosen())
 
-    def _let_go(self) -> None:
+    def _let_go(self, *_: object) -> None:
         until = self._chosen()
         self._say("moving to", until)
         self._move(until)

@@ -35,7 +35,7 @@ def served(app: RxFerrix, view: View, zone: str = "UTC") -> Generator[str]:
         whole: pn.viewable.Viewable = WholePage(title="alone", main=[view(model, controls)])
         return whole
 
-    server = pn.serve(  # pyright: ignore[reportUnknownVariableType]  # panel types it half
+    server = pn.serve(  # pyright: ignore[reportUnknownMemberType]  # panel types it half
         {"view": page}, port=port, address="127.0.0.1", show=False, threaded=True, verbose=False
     )
     assert isinstance(server, StoppableThread)

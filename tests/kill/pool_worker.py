@@ -79,6 +79,7 @@ async def load(app: RxFerrix, folder: Path, pool: str, rng: random.Random) -> No
 async def main(folder: Path, seed: int) -> None:
     """Run until the process is killed."""
     app = make_app(folder)
+    write_line(folder, f"start process {seed} 0")  # before anything can begin
     async with app, anyio.create_task_group() as tasks:
         write_line(folder, f"up process {seed} 0")
         for pool in (*POOLS, ""):

@@ -17,7 +17,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tests.kill.pool_worker import PLAIN, POOLS, make_app
+from tests.kill.pool_worker import PLAIN, POOLS, make_app, write_line
 
 KILLS = int(os.environ.get("RXFERRIX_POOL_KILLS", "4"))
 SEED = int(os.environ.get("RXFERRIX_KILL_SEED", "7"))
@@ -66,12 +66,11 @@ def aftermath(tmp_path_factory: pytest.TempPathFactory, checkout: Path) -> After
 
 def run_and_kill(checkout: Path, folder: Path, seed: int, after_s: float) -> None:
     lines = folder / "lines"
-    written = lines.stat().st_size if lines.exists() else 0
     worker = subprocess.Popen(
         [sys.executable, "-m", "tests.kill.pool_worker", str(folder), str(seed)], cwd=checkout
     )
     try:
-        wait_until(lambda: lines.exists() and lines.stat().st_size > written)
+        wait_until(lambda: lines.exists() and f"up process {seed} 0" in lines.read_text())
         time.sleep(after_s)
         assert worker.poll() is None, "the worker ended by itself"
     finally:
@@ -81,6 +80,7 @@ def run_and_kill(checkout: Path, folder: Path, seed: int, after_s: float) -> Non
 
 def run_to_the_end(folder: Path) -> None:
     app = make_app(folder)
+    write_line(folder, "start process 0 0")
     app.start()
     try:
         wait_until(lambda: app.jobs(state=["pending", "running", "canceling"], limit=1).empty)
@@ -109,7 +109,7 @@ def test_no_more_bodies_run_at_once_than_there_are_slots(aftermath: Aftermath) -
     alive: dict[str, set[Attempt]] = defaultdict(set)
     for event, pool, attempt in aftermath.lines():
         match event:
-            case "up":
+            case "start":
                 alive.clear()
             case "begin":
                 alive[pool].add(attempt)

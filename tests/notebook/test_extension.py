@@ -96,6 +96,16 @@ def test_app_with_functions_does_not_make_way_for_another_file(shell: Shell) -> 
     assert shell.app.is_running
 
 
+def test_cron_that_waits_for_its_cell_after_a_restart_is_named(shell: Shell) -> None:
+    shell.run("%%mutation digest --cron '0 0 9 * * *'\npass")
+    shell.run("%rxferrix stop\n")
+    shell.run("from rxferrix_lab import RxFerrix\napp = RxFerrix('rxferrix.duckdb', interactive=True)")
+
+    said = shell.run("%rxferrix start")
+
+    assert "run their cells again, and these go on: digest" in said
+
+
 def test_unloading_takes_the_magics_out_and_leaves_the_app(shell: Shell) -> None:
     shell.run("%unload_ext rxferrix_lab")
 
