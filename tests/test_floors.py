@@ -32,7 +32,7 @@ def floor(below: str = "", *, parties: str = "", lazily: str = "", never: str = 
     return Floor(*(frozenset(names.split()) for names in (below, parties, lazily, never)))
 
 
-# From the ground up. `app/` alone looks up, and only lazily: its face hands out LiveModel, LiveQuery
+# From the ground up. `app/` alone looks up, and only lazily: its face hands out the live objects
 # and what shows itself in a cell, and an app that asks for none of them must not load param.
 FLOORS = {
     "errors": floor(),

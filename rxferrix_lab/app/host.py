@@ -123,9 +123,8 @@ class Host:
 
 def _first_leaf(error: BaseException) -> BaseException:
     """The exception itself, out of the group that the engine's tasks wrapped around it."""
-    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
-        error = error.exceptions[0]
-    return error
+    inside: tuple[BaseException, ...] = getattr(error, "exceptions", ())
+    return _first_leaf(inside[0]) if len(inside) == 1 else error
 
 
 def _stop_if_alive(stop: "WeakMethod[Callable[[], None]]") -> None:

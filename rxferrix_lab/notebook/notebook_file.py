@@ -13,7 +13,6 @@ def database_beside(environ: Mapping[str, str], namespace: Mapping[str, object])
     console, and a kernel that is told nothing, use `rxferrix.duckdb`.
     """
     told = namespace.get("__vsc_ipynb_file__") or environ.get("JPY_SESSION_NAME")
-    if not isinstance(told, str) or not told.endswith(".ipynb"):
+    if not isinstance(told, str) or Path(told).suffix != ".ipynb":
         return Path(FALLBACK)
-    stem = Path(told).stem
-    return Path(f"{stem}.duckdb") if stem else Path(FALLBACK)
+    return Path(f"{Path(told).stem}.duckdb")

@@ -10,6 +10,8 @@ from rxferrix_lab.views.in_cell import in_cell
 from rxferrix_lab.views.time_slider import slider
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from panel.viewable import Viewable
 
     from rxferrix_lab.app.app import RxFerrix
@@ -74,7 +76,11 @@ class Show:
             )
         zones = [cron.record.zone for cron in model.crons if cron.record.zone]
         return in_cell(
-            lambda model, controls: slider(model, controls, self._app.advance_to, days),
+            lambda model, controls: slider(model, controls, self._move, days),
             model,
             zone or (zones[0] if zones else "UTC"),
         )
+
+    def _move(self, until: datetime) -> datetime:
+        self._app.advance_to(until)
+        return self._app.clock.now()

@@ -6,7 +6,7 @@ change, and one sentence that says what happens. Never reads a clock; knows no c
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
@@ -22,6 +22,7 @@ from rxferrix_lab.reactive.run_marks import (
     lanes_between,
     marks_between,
     time_of,
+    wall_at,
 )
 
 YEARS_AHEAD = 5
@@ -124,8 +125,10 @@ def wall_picture(zone: str, change: ClockChange, schedule: Schedule) -> WallPict
     """The wall clock against UTC around a change, with a schedule's runs on it."""
     start, end = _span(change)
     lane = marks_between(schedule, zone, start, end)
+    is_of_zone = isinstance(schedule, CronSchedule) and schedule.zone == zone
+    marks = lane.marks if is_of_zone else _seen_in(zone, lane.marks)
     return WallPicture(
-        zone, change, start, end, _stretches(zone, start, end), lane.marks, lane.is_sampled
+        zone, change, start, end, _stretches(zone, start, end), marks, lane.is_sampled
     )
 
 
@@ -205,6 +208,16 @@ def _span(change: ClockChange) -> tuple[datetime, datetime]:
     return change.instant - around, change.instant + around
 
 
+def _seen_in(zone: str, marks: Sequence[Mark]) -> tuple[Mark, ...]:
+    """Marks of another clock's schedule on this zone's; what that clock skips has no place."""
+    tz = load_zone(zone)
+    return tuple(
+        replace(mark, wall=wall_at(mark.instant, tz))
+        for mark in marks
+        if mark.kind != "skipped time"
+    )
+
+
 def _stretches(zone: str, start: datetime, end: datetime) -> tuple[WallStretch, ...]:
     tz = load_zone(zone)
     offset = start.astimezone(tz).utcoffset() or timedelta(0)
@@ -226,8 +239,8 @@ def _fate(change: ClockChange, effects: list[Effect]) -> str:
         runs = sum(effect.once for effect in touched)
         return (
             f"{len(touched)} of {crons} {_verb(len(touched), 'meets', 'meet')} a time that comes "
-            f"twice and {_verb(len(touched), 'runs', 'run')} at its first passing only "
-            f"({_counted(runs, 'second passing')} left out)"
+            f"twice and {_verb(len(touched), 'runs', 'run')} the first time only "
+            f"({_counted(runs, 'repeat')} left out)"
         )
     moved = sum(1 for effect in touched if effect.moved)
     pairs = sum(effect.merged for effect in touched)

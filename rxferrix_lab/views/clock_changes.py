@@ -68,7 +68,14 @@ class _Page:
         self._wall = pn.pane.Bokeh(sizing_mode="stretch_width", margin=0)
         self._picture: ChangePicture | None = None
         self.layout = pn.Column(
-            pn.FlexBox(self._zone, self._year, self._change, align_items="center", gap="8px"),
+            pn.FlexBox(
+                self._zone,
+                self._year,
+                self._change,
+                align_items="center",
+                gap="8px",
+                margin=(12, 0, 0, 0),
+            ),
             self._sentence,
             self._pictures,
             sizing_mode="stretch_width",
@@ -134,11 +141,11 @@ class _Page:
         self._pictures.objects = [html(empty(f"No clock change in {self._zone.value}", hint))]
 
     def _offer_runs(self, picture: ChangePicture) -> None:
-        """The crons to draw against the wall clock, touched ones first; keeps what was chosen."""
+        """The crons to draw against the wall clock; keeps one that was chosen and is touched."""
         names = [lane.named.name for lane in picture.lanes.lanes]
         options = [*names, RULER]
         chosen = self._runs.value
-        if chosen not in names:
+        if chosen not in {told.cron for told in picture.told}:
             chosen = _most_telling(picture)
         is_same = chosen == self._runs.value
         self._runs.param.update(options=options, value=chosen)

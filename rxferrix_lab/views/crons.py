@@ -17,7 +17,7 @@ from rxferrix_lab.views import cron_strip, labels, timeline
 from rxferrix_lab.views.card import card, empty, html, put
 from rxferrix_lab.views.cron_list import CronList
 from rxferrix_lab.views.cron_preview import CronPreview
-from rxferrix_lab.views.operate import Question, perform
+from rxferrix_lab.views.operate import Question, notify, perform
 
 _PAUSE = "M5 3v10M11 3v10"
 _MOON = "M12.5 10A5.5 5.5 0 1 1 7 2.5a4.5 4.5 0 0 0 5.5 7.5z"
@@ -81,6 +81,7 @@ class _Page:
         for cron in self._model.crons:
             if cron.record.name == name and cron.record.expr is not None:
                 self._preview.take(cron.record.expr, cron.record.zone or "UTC")
+                notify(f"The expression of {name} stands in the box below the crons")
 
     def _ask_to_remove(self, name: str) -> None:
         async def remove() -> None:
@@ -116,6 +117,8 @@ def row(cron: CronPicture, zone: str, *, may_operate: bool) -> dict[str, Any]:
 
 def _literal(cron: CronPicture) -> str:
     record = cron.record
+    if record.every_us is not None:
+        return f"interval → {record.function}"  # the words say its period already
     where = f" · {record.zone}" if record.zone else ""
     return f"{cron.schedule_text}{where} → {record.function}"
 

@@ -39,6 +39,10 @@ class Hosted:
             self._app = self._app or self._imported()
             return self._started(self._app) if self._app is not None else None
 
+    def adopt(self, app: RxFerrix) -> None:
+        """Take this app for the one that is named, to be started and stopped with the server."""
+        self._app, self._owns = app, True
+
     def stop(self) -> None:
         """Stop the app, if the server started it."""
         with self._guard:

@@ -38,6 +38,7 @@ class JobPageView:
         self._is_loading = self._is_stale = False
         names = ("head", "life", "facts", "given", "outcome", "attempts", "usual", "live")
         self._parts = {name: html() for name in names}
+        self._parts["head"].sizing_mode = None
         self._cancel = pmui.Button(label="Cancel", size="small", variant="outlined", color="error")
         self._rerun = pmui.Button(label="Run again", size="small", variant="outlined")
         self._cancel.visible = self._rerun.visible = False
@@ -50,7 +51,9 @@ class JobPageView:
         parts = self._parts
         half: dict[str, Any] = {"styles": BORDER | {"flex": "1 1 320px"}}
         return pn.Column(
-            pn.FlexBox(back, parts["head"], self._cancel, self._rerun, align_items="center"),
+            pn.FlexBox(
+                back, parts["head"], self._cancel, self._rerun, align_items="center", gap="10px"
+            ),
             card("Its life", parts["life"], parts["live"]),
             pn.FlexBox(
                 card("About", parts["facts"], **half),

@@ -24,14 +24,14 @@ def export_buttons(model: LiveModel, search: Callable[[], JobSearch]) -> pn.Row:
     def parquet() -> BytesIO:
         return BytesIO(model.export_jobs(search(), "parquet"))
 
-    return pn.Row(
-        *(
-            pmui.FileDownload(callback=make, filename=f"jobs.{kind}", label=label, **LOOK)
-            for make, kind, label in (
-                (csv, "csv", "CSV"),
-                (parquet, "parquet", "Parquet"),
-                (sql, "sql", "SQL"),
-            )
-        ),
-        margin=0,
-    )
+    made = [
+        pmui.FileDownload(callback=make, filename=f"jobs.{kind}", label=label, **LOOK)
+        for make, kind, label in (
+            (csv, "csv", "CSV"),
+            (parquet, "parquet", "Parquet"),
+            (sql, "sql", "SQL"),
+        )
+    ]
+    for button in made:
+        button.variant = "text"  # given to the constructor, it warns of a default of its own
+    return pn.Row(*made, margin=0)

@@ -1,7 +1,7 @@
 """The widgets that choose which jobs are shown. They write the controls, and follow the URL."""
 
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import panel as pn
 import panel_material_ui as pmui
@@ -84,13 +84,12 @@ class JobFilters:
             self._fields[name].error_state = is_wrong
 
     def _filled(self, name: str, event: Event) -> None:
-        value: str = event.new or ""
+        value = cast("str | None", event.new) or ""
         if value != getattr(self._controls, name):
             self._controls.param.update(**{name: value}, **FIRST_PAGE)
 
     def _states_chosen(self, event: Event) -> None:
-        chosen: list[str] = event.new
-        states = ",".join(chosen)
+        states = ",".join(cast("list[str]", event.new))
         if states != self._controls.states:
             self._controls.param.update(states=states, **FIRST_PAGE)
 

@@ -9,7 +9,8 @@ from rxferrix_lab.views.labels import ago, clock_time, duration, esc, full_insta
 from rxferrix_lab.views.palette import ACCENT, QUIET, VIOLET, colour
 
 _STYLE = """<style>
-.rx-steps { display: flex; flex-wrap: wrap; align-items: flex-start; row-gap: 14px; margin: 4px 0; }
+.rx-steps { display: flex; flex-wrap: wrap; align-items: flex-start;
+  row-gap: 26px; margin: 18px 0 4px; }
 .rx-step { min-width: 92px; }
 .rx-step i { display: block; width: 12px; height: 12px; border-radius: 50%; margin-bottom: 6px;
   background: var(--tone); }

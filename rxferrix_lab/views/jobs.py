@@ -88,11 +88,12 @@ class JobList:
             self._filters.states,
             self._filters.row,
             pn.FlexBox(
-                pn.FlexBox(*bulk, width_policy="min"),
+                pn.FlexBox(*bulk, styles={"width": "auto"}),
                 pn.FlexBox(
                     export_buttons(self._model, lambda: search_of(self._controls)),
                     self._pager.row,
                     align_items="center",
+                    styles={"width": "auto"},
                 ),
                 sizing_mode="stretch_width",
                 align_items="center",

@@ -20,6 +20,7 @@ from rxferrix_lab.views.zone_ticks import utc_ticks, wall_axis
 _ROW = 26  # pixels
 _AXES = 150
 _LONGEST_LABEL = 30
+_FOLD_TEXT = "#b9770e"
 
 
 def lane_figure(lanes: Lanes, *, now: datetime | None = None) -> figure:
@@ -91,7 +92,8 @@ def _mark_change(plot: figure, change: ClockChange, rows: int) -> None:
     at, end = milliseconds(change.instant), milliseconds(change.instant + change.length)
     plot.add_layout(
         BoxAnnotation(
-            left=at, right=end, fill_color=colour, fill_alpha=0.12, line_color=None,
+            left=at, right=end, top=-0.6, bottom=rows - 0.5,
+            fill_color=colour, fill_alpha=0.12, line_color=None,
             hatch_pattern="/" if change.is_gap else "\\", hatch_color=colour, hatch_alpha=0.35,
             hatch_scale=10, hatch_weight=1, level="underlay",
         )
@@ -100,7 +102,8 @@ def _mark_change(plot: figure, change: ClockChange, rows: int) -> None:
         start = milliseconds(change.instant - change.length)
         plot.add_layout(
             BoxAnnotation(
-                left=start, right=at, fill_color=colour, fill_alpha=0.12, line_color=None,
+                left=start, right=at, top=-0.6, bottom=rows - 0.5,
+                fill_color=colour, fill_alpha=0.12, line_color=None,
                 level="underlay",
             )
         )  # fmt: skip
@@ -109,10 +112,15 @@ def _mark_change(plot: figure, change: ClockChange, rows: int) -> None:
     )
     plot.add_layout(
         Label(
-            x=at, y=rows, x_offset=6, text=change_label(change), text_color=colour,
+            x=at, y=rows, x_offset=6, text=change_label(change), text_color=text_colour(change),
             text_font_size="12px", text_font_style="bold", text_baseline="middle",
         )
     )  # fmt: skip
+
+
+def text_colour(change: ClockChange) -> str:
+    """A colour for words about a change; the shade of a fold is too pale to read on white."""
+    return palette.GAP if change.is_gap else _FOLD_TEXT
 
 
 def change_label(change: ClockChange) -> str:

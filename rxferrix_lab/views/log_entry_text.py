@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from rxferrix_lab.domain.log_entry import LogEntry
+from rxferrix_lab.domain.outcome import JobError
 from rxferrix_lab.reactive.picture import LogRow
 from rxferrix_lab.views import labels
 
@@ -33,9 +34,8 @@ def hidden(row: LogRow, zone: str) -> list[list[str]]:
     if entry.detail:
         texts.append(["Why" if entry.outcome == "skipped" else "What was done", entry.detail])
     if entry.error is not None:
-        error = entry.error
-        said = f"{error.type or error.kind}: {error.message}".strip(": ")
-        texts.append(["Error", _cut(f"{error.traceback}\n{said}".strip())])
+        # A traceback ends with the exception; where none was raised there is the message alone.
+        texts.append(["Error", _cut(entry.error.traceback or _said(entry.error))])
     if entry.output:
         texts.append(["Output", _cut(entry.output)])
     if entry.progress:
@@ -69,8 +69,12 @@ def _took(entry: LogEntry) -> str:
 
 def _note(entry: LogEntry) -> str:
     if entry.error is not None:
-        return labels.short(f"{entry.error.type or entry.error.kind}: {entry.error.message}", 160)
+        return labels.short(_said(entry.error), 160)
     return labels.short(entry.detail or entry.output or "", 200)
+
+
+def _said(error: JobError) -> str:
+    return f"{error.type or error.kind}: {error.message}".strip(": ")
 
 
 def _progress(told: str) -> str:

@@ -7,7 +7,7 @@ model of its own, and those of the others rest.
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import panel as pn
 import panel_material_ui as pmui
@@ -35,7 +35,10 @@ def _theme(paper: str, text: str, ground: str, line: str) -> dict[str, Any]:
         "borderBottom": line,
     }
     # The title's white is written into the component; it must read on a white bar as well.
-    bar |= {"& a, & .title": {"color": "inherit !important"}}
+    bar |= {
+        "& a, & .title": {"color": "inherit !important"},
+        "& .title": {"fontSize": "20px", "whiteSpace": "nowrap"},
+    }
     return {
         "palette": {
             "primary": {"main": ACCENT},
@@ -154,11 +157,10 @@ class Page:
             come_back(document)
 
     def _theme_toggled(self, event: Event) -> None:
-        is_dark: bool = event.new
-        self._controls.is_dark = is_dark
+        self._controls.is_dark = cast("bool", event.new)
 
     def _chosen(self, event: Event) -> None:
-        chosen: int | tuple[int, ...] | None = event.new
+        chosen = cast("int | tuple[int, ...] | None", event.new)
         at = chosen[0] if isinstance(chosen, tuple) else chosen
         # Setting the menu by hand comes through here too, and must not close the job of the URL.
         if at is not None and SECTIONS[at].name != self._section().name:

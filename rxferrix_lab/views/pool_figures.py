@@ -41,6 +41,7 @@ class OccupancyFigure:
         self._last: PoolSample | None = None
         above, below = _half("in use", _HALF), _half("waiting", _HALF + _TICKS)
         below.x_range = above.x_range
+        below.yaxis[0].formatter = _whole_numbers("tick !== 0")  # the half above says it
         above.xaxis.visible = False
         above.y_range = DataRange1d(start=0, range_padding=0.15, min_interval=1)
         below.y_range = DataRange1d(end=0, flipped=False, range_padding=0.15, min_interval=1)
@@ -83,12 +84,16 @@ def _half(label: str, height: int) -> figure:
         min_border_top=4, min_border_bottom=0,
     )  # fmt: skip
     plot.yaxis[0].axis_label = label
-    plot.yaxis[0].formatter = CustomJSTickFormatter(
-        code="return Number.isInteger(tick) ? String(Math.abs(tick)) : ''"
-    )
+    plot.yaxis[0].formatter = _whole_numbers("true")
     plot.yaxis[0].ticker = BasicTicker(desired_num_ticks=4)
     plot.ygrid.ticker = plot.yaxis[0].ticker
     return plot
+
+
+def _whole_numbers(condition: str) -> CustomJSTickFormatter:
+    return CustomJSTickFormatter(
+        code=f"return Number.isInteger(tick) && {condition} ? String(Math.abs(tick)) : ''"
+    )
 
 
 def _columns(samples: Sequence[PoolSample]) -> Columns:

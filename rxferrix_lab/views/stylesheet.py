@@ -35,7 +35,8 @@ CSS = """
 .rx-pre { margin: 0; padding: 10px 12px; border-radius: 6px; background: var(--rx-ground);
   font: 12px/1.5 "Roboto Mono", ui-monospace, Menlo, Consolas, monospace; white-space: pre-wrap;
   overflow-wrap: anywhere; max-height: 340px; overflow: auto; }
-.rx-pairs { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 4px 16px; }
+.rx-pairs { margin: 0; display: grid;
+  grid-template-columns: max-content minmax(0, 1fr); gap: 4px 16px; }
 .rx-pairs dt { color: var(--rx-quiet); } .rx-pairs dd { margin: 0; overflow-wrap: anywhere; }
 .rx-bar { margin: 10px 0 8px; }
 .rx-bar div { height: 6px; border-radius: 3px; background: var(--rx-line); }

@@ -21,7 +21,7 @@ from rxferrix_lab.views.palette import state_chip
 
 STEP = timedelta(minutes=15)
 MOST_SHOWN = 20
-Move = Callable[[datetime], object]
+Move = Callable[[datetime], datetime]
 
 
 def slider(
@@ -32,7 +32,7 @@ def slider(
     Args:
         model: the app.
         controls: whose zone the times are shown in.
-        move: moves the app's time to an instant, and returns once that is done.
+        move: moves the app's time to an instant; gives where it stands afterwards.
         days: how far it reaches.
     """
     return _Slider(model, controls, move, days).layout
@@ -74,8 +74,7 @@ class _Slider:
     def _let_go(self, *_: object) -> None:
         until = self._chosen()
         self._say("moving to", until)
-        self._move(until)
-        self._say("stands at", until)
+        self._say("stands at", self._move(until))
 
     def _say(self, what: str, moment: datetime) -> None:
         shown = esc(full_instant(moment, self._controls.zone))

@@ -33,10 +33,10 @@ class TopBar:
         self._model = model
         self._controls = controls
         self._status = html(
-            width=330, height=22, sizing_mode="fixed", margin=(0, 6), align="center"
+            width=250, height=22, sizing_mode="fixed", margin=(0, 6), align="center"
         )
         self._who = html(
-            _who(who), width=150, height=22, sizing_mode="fixed", margin=(0, 6), align="center"
+            _who(who), width=130, height=22, sizing_mode="fixed", margin=(0, 6), align="center"
         )
         self._zone = pmui.Select(
             label="Time zone",
@@ -44,9 +44,9 @@ class TopBar:
             value=controls.zone,
             searchable=True,
             size="small",
-            width=190,
+            width=160,
             margin=(6, 6),
-            sx={"& .MuiSelect-select, & .MuiInputBase-root": {"color": "text.primary"}},
+            sx={"& .MuiInputBase-root": {"color": "inherit !important"}},  # else the bar's white
         )
         self.row = pn.Row(
             pn.Spacer(sizing_mode="stretch_width"),
@@ -74,8 +74,8 @@ class TopBar:
         )
         if health.problem:
             parts.append(pill("store unavailable", GAP, health.problem))
-        elif health.lateness_p99 is not None:
-            parts.append(pill(f"late {duration(health.lateness_p99)}", QUIET, "lateness, p99"))
+        else:
+            parts.append(pill("healthy", QUIET, f"lateness p99 {duration(health.lateness_p99)}"))
         put(self._status, f'<div style="text-align:right">{" ".join(parts)}</div>')
 
     def _zone_chosen(self, event: Event) -> None:

@@ -11,7 +11,7 @@ from bokeh.plotting import figure
 
 from rxferrix_lab.reactive.clock_pictures import WallPicture
 from rxferrix_lab.views import palette
-from rxferrix_lab.views.lane_figure import wall_ends
+from rxferrix_lab.views.lane_figure import text_colour, wall_ends
 from rxferrix_lab.views.mark_glyphs import draw_marks, milliseconds
 from rxferrix_lab.views.zone_ticks import naive_ticks, utc_ticks, wall_axis
 
@@ -74,7 +74,7 @@ def _shade(plot: figure, picture: WallPicture) -> None:
     plot.add_layout(
         Label(
             x=milliseconds(picture.start), y=top, x_offset=8, y_offset=4, text=_caption(picture),
-            text_color=colour, text_font_size="13px", text_font_style="bold",
+            text_color=text_colour(change), text_font_size="13px", text_font_style="bold",
         )
     )  # fmt: skip
 

@@ -68,6 +68,7 @@ def test_change_of_a_chosen_year_is_told(page: Page, watch: Watch) -> None:
 def test_day_that_samoa_skipped_can_be_looked_at(page: Page, watch: Watch) -> None:
     choose_zone(page, "Pacific/Apia")
     choose_year(page, "2011")
+    expect(page.get_by_role("status")).to_contain_text("On 2 April 2011")
     page.get_by_label("Change", exact=True).click()
     menu_item(page, "30 December 2011").click()
 

@@ -1,13 +1,8 @@
 """Contract 3, sentence by sentence. The clean stop needs real time, and runs with a tiny grace."""
 
-import threading
-from collections.abc import AsyncIterator, Generator
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
-import anyio
-import anyio.to_thread
-import duckdb
 import pytest
 
 from rxferrix_lab import (
@@ -17,7 +12,6 @@ from rxferrix_lab import (
     MutationCtx,
     QueryCtx,
     RxFerrix,
-    SyncActionCtx,
     TestApp,
     Workpool,
     WorkResult,
@@ -253,93 +247,6 @@ class TestIdentity:
         assert log(t, "caller, identity") == [("user", "ann"), ("user", "ann"), ("program", None)]
 
 
-def stored_jobs_of(path: Path) -> Path:
-    """A database whose three pending jobs are of two functions that no later app knows."""
-    old = RxFerrix(path)
-
-    @old.mutation
-    def gone(ctx: MutationCtx) -> str:
-        return "ran"
-
-    @old.action
-    async def gone_too(ctx: ActionCtx) -> str:
-        return "ran"
-
-    async def schedule() -> None:
-        async with TestApp(old, database=path) as t:
-            await t.scheduler.run_after(NOW, gone)
-            await t.scheduler.run_after(NOW, gone_too)
-            await t.scheduler.run_after(2 * SECOND, gone)
-
-    anyio.run(schedule)
-    return path
-
-
-@pytest.fixture
-def old_file(tmp_path: Path) -> Path:
-    return stored_jobs_of(tmp_path / "app.duckdb")
-
-
-class TestUnknownFunctions:
-    """3.6"""
-
-    async def test_their_jobs_fail_with_that_cause(self, old_file: Path) -> None:
-        async with TestApp(RxFerrix(interactive=False), database=old_file) as t:
-            await t.advance_time(2 * SECOND)
-
-            errors = [t.job(JobId(job)).error for job in (1, 2, 3)]
-        assert {error.kind for error in errors if error} == {"unknown function"}
-
-    async def test_they_hold_nothing_else_up(self, old_file: Path) -> None:
-        new = RxFerrix(interactive=True)
-
-        @new.mutation
-        def known(ctx: MutationCtx) -> None:
-            """Does nothing."""
-
-        async with TestApp(new, database=old_file) as t:
-            job = await t.scheduler.run_after(NOW, known)
-
-            assert await t.run_due_jobs() == [job]
-
-    async def test_an_interactive_app_waits_sixty_seconds_first(self, old_file: Path) -> None:
-        async with TestApp(RxFerrix(interactive=True), database=old_file) as t:
-            await t.advance_time(59 * SECOND)
-            before = t.jobs(state="pending")
-            await t.advance_time(SECOND)
-            after = t.jobs(state="pending")
-            await t.advance_time(2 * SECOND)
-
-            assert sorted(before["id"]) == [1, 2, 3]
-            assert sorted(after["id"]) == [3]
-            assert len(t.jobs(state="failed")) == 3
-
-    async def test_a_cell_that_runs_meanwhile_lets_them_run(self, old_file: Path) -> None:
-        new = RxFerrix(interactive=True)
-        async with TestApp(new, database=old_file) as t:
-            await t.advance_time(30 * SECOND)
-
-            @new.mutation(name="gone")
-            def again(ctx: MutationCtx) -> str:
-                return "ran late"
-
-            await t.reconcile()
-            assert await t.run_due_jobs() == [1, 3]
-            assert t.job(JobId(1)).result == "ran late"
-
-    async def test_a_waiting_action_holds_no_slot(self, old_file: Path) -> None:
-        new = RxFerrix(interactive=True, parallelism=1)
-
-        @new.action
-        async def known(ctx: ActionCtx) -> None:
-            """Does nothing."""
-
-        async with TestApp(new, database=old_file) as t:
-            job = await t.scheduler.run_after(NOW, known)
-
-            assert await t.run_due_jobs() == [job]
-
-
 class TestRetention:
     """3.7"""
 
@@ -427,151 +334,3 @@ async def finished(t: TestApp, ending: str) -> JobId:
         job = await t.scheduler.run_after(NOW, note, "a")
     await t.run_due_jobs()
     return job
-
-
-def _short_work() -> None:
-    threading.Event().wait(0.005)
-
-
-class Stopping:
-    """An app in a thread of its own, with gates for its actions."""
-
-    def __init__(self, path: Path) -> None:
-        self.app = RxFerrix(path, grace=timedelta(milliseconds=200))
-        self.began = threading.Event()
-        self.go_on = threading.Event()
-        self.app.table("notes", "text VARCHAR")
-        self.app.workpool(Workpool("pool", max_parallelism=2))
-
-        @self.app.mutation
-        def write(ctx: MutationCtx, text: str) -> None:
-            ctx.db.insert("notes", {"text": text})
-
-        @self.app.mutation
-        def ended(ctx: MutationCtx, work: JobId, text: str, result: WorkResult[None]) -> None:
-            ctx.db.insert("notes", {"text": f"{text} {type(result).__name__}"})
-
-        @self.app.action
-        async def until_told(ctx: ActionCtx) -> str:
-            self.began.set()
-            await ctx.canceled()
-            await ctx.run_mutation(write, "written in the grace")
-            await ctx.scheduler.run_after(HOUR, write, "scheduled in the grace")
-            return "done"
-
-        @self.app.action
-        async def never_asks(ctx: ActionCtx) -> str:
-            self.began.set()
-            await anyio.sleep(0.05)  # noqa: TID251  # real work that ends within the grace
-            return "ended by itself"
-
-        @self.app.action
-        async def ignores(ctx: ActionCtx) -> None:
-            self.began.set()
-            await anyio.sleep_forever()
-
-        @self.app.action
-        def ignores_in_a_thread(ctx: SyncActionCtx) -> None:
-            self.began.set()
-            self.go_on.wait()
-
-        @self.app.action
-        async def looks_again_and_again(ctx: ActionCtx) -> str:
-            self.began.set()
-            while not ctx.is_canceled():
-                await anyio.to_thread.run_sync(_short_work)
-            return "stopped"
-
-        @self.app.mutation
-        def queue_three(ctx: MutationCtx) -> JobId:
-            ctx.scheduler.pool("pool").enqueue(until_told)
-            ctx.scheduler.pool("pool").enqueue(ignores)
-            return ctx.scheduler.pool("pool").enqueue(never_asks)
-
-        self.write, self.ended, self.queue_three = write, ended, queue_three
-        self.until_told, self.never_asks, self.ignores = until_told, never_asks, ignores
-        self.ignores_in_a_thread = ignores_in_a_thread
-        self.looks_again_and_again = looks_again_and_again
-
-    def run_until_stopped(self, *names: str) -> list[JobId]:
-        """Start, begin the actions of these names, stop, and start again to look."""
-        self.app.start()
-        jobs: list[JobId] = []
-
-        async def schedule() -> None:
-            for name in names:
-                pool = self.app.scheduler.pool("pool").on_complete(self.ended, name)
-                jobs.append(await pool.enqueue(getattr(self, name)))
-
-        anyio.run(schedule)
-        self.began.wait(10)
-        self.app.stop()
-        self.app.start()
-        return jobs
-
-    def notes(self) -> set[str]:
-        return set(self.app.sql("SELECT text FROM notes")["text"])
-
-
-@pytest.fixture
-def stopping(tmp_path: Path) -> Generator[Stopping, None, None]:
-    made = Stopping(tmp_path / "app.duckdb")
-    yield made
-    made.go_on.set()
-    made.app.stop()
-
-
-class TestCleanStop:
-    """3.4"""
-
-    @pytest.mark.parametrize("name", ["until_told", "looks_again_and_again"])
-    def test_what_was_told_is_failed_as_interrupted(self, stopping: Stopping, name: str) -> None:
-        (job,) = stopping.run_until_stopped(name)
-
-        found = stopping.app.job(job)
-        assert found.state == "failed"
-        assert found.error is not None
-        assert found.error.kind == "interrupted"
-
-    def test_mutations_and_scheduling_still_work_in_the_grace(self, stopping: Stopping) -> None:
-        stopping.run_until_stopped("until_told")
-
-        assert "written in the grace" in stopping.notes()
-        assert "write" in set(stopping.app.jobs(state="pending")["function"])
-
-    def test_what_ends_by_itself_and_never_asked_ends_as_it_says(self, stopping: Stopping) -> None:
-        (job,) = stopping.run_until_stopped("never_asks")
-
-        assert stopping.app.job(job).state == "succeeded"
-        assert stopping.app.job(job).result == "ended by itself"
-
-    @pytest.mark.parametrize("name", ["ignores", "ignores_in_a_thread"])
-    def test_what_outlives_the_grace_is_aborted(self, stopping: Stopping, name: str) -> None:
-        (job,) = stopping.run_until_stopped(name)
-
-        found = stopping.app.job(job)
-        assert found.state == "failed"
-        assert found.error is not None
-        assert found.error.kind == "interrupted"
-
-    def test_nothing_more_is_claimed(self, stopping: Stopping) -> None:
-        stopping.app.start()
-        queued = stopping.app.call(stopping.queue_three)
-        stopping.began.wait(10)
-        stopping.app.stop()
-
-        with duckdb.connect(str(stopping.app.database), read_only=True) as connection:
-            query = "SELECT state, attempt FROM _scheduled_jobs WHERE id = $id"
-            found = connection.execute(query, {"id": queued}).fetchall()
-        assert found == [("pending", 0)]
-
-    def test_the_completion_of_what_was_stopped_runs_at_the_next_start(
-        self, stopping: Stopping
-    ) -> None:
-        (job,) = stopping.run_until_stopped("ignores")
-        completion = stopping.app.job(job).completion
-        assert completion is not None
-
-        anyio.run(stopping.app.wait, completion)
-
-        assert "ignores Failed" in stopping.notes()

@@ -99,7 +99,9 @@ def test_app_with_functions_does_not_make_way_for_another_file(shell: Shell) -> 
 def test_cron_that_waits_for_its_cell_after_a_restart_is_named(shell: Shell) -> None:
     shell.run("%%mutation digest --cron '0 0 9 * * *'\npass")
     shell.run("%rxferrix stop\n")
-    shell.run("from rxferrix_lab import RxFerrix\napp = RxFerrix('rxferrix.duckdb', interactive=True)")
+    shell.run(
+        "from rxferrix_lab import RxFerrix\napp = RxFerrix('rxferrix.duckdb', interactive=True)"
+    )
 
     said = shell.run("%rxferrix start")
 

@@ -10,8 +10,10 @@ from rxferrix_lab.notebook.period import period
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("30s", 30), ("10 sec", 10), ("5m", 300), ("5min", 300), ("1h30m", 5400), ("1.5h", 5400)]
-    + [("2d", 172_800), ("250ms", 0.25)],
+    [
+        *(("30s", 30), ("10 sec", 10), ("5m", 300), ("5min", 300), ("1h30m", 5400)),
+        *(("1.5h", 5400), ("2d", 172_800), ("250ms", 0.25)),
+    ],
 )
 def test_duration_is_read(text: str, seconds: float) -> None:
     assert period(text) == timedelta(seconds=seconds)

@@ -83,8 +83,8 @@ def test_sentence_of_a_repeated_hour_says_that_crons_run_once() -> None:
     picture = change_picture(BUCHAREST, change(at=1), FIVE)
 
     assert picture.sentence.endswith(
-        "; 3 of 5 crons meet a time that comes twice and run at its first passing only "
-        "(3 second passings left out)."
+        "; 3 of 5 crons meet a time that comes twice and run the first time only "
+        "(3 repeats left out)."
     )
 
 
@@ -159,6 +159,14 @@ def test_nominal_time_lies_inside_the_gap_and_its_run_after_it() -> None:
     moved, nominal = picture.marks
     assert change().wall_start <= nominal.wall < change().wall_end <= moved.wall
     assert nominal.instant == change().instant
+
+
+def test_runs_of_a_cron_of_another_zone_lie_on_the_clock_of_the_picture() -> None:
+    tokyo = CronSchedule("0 0 * * * *", "Asia/Tokyo")
+
+    picture = wall_picture(BUCHAREST, change(), tokyo)
+
+    assert {mark.wall.hour for mark in picture.marks} == {0, 1, 2, 4, 5, 6, 7, 8}
 
 
 def test_picture_of_a_skipped_day_shows_days_around_it() -> None:

@@ -75,7 +75,7 @@ async def test_repeated_hour_is_shaded_and_its_second_passing_hollow(app: RxFerr
         assert isinstance(hollow, Scatter)
         assert hollow.fill_alpha == 0
         assert len(models(lanes, BoxAnnotation)) == 2
-        assert "first passing only" in texts(page)
+        assert "run the first time only" in texts(page)
 
 
 async def test_wall_clock_stands_above_and_utc_below(app: RxFerrix) -> None:

@@ -1,0 +1,67 @@
+"""Sessions follow an app, and leave nothing behind."""
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+from bokeh.document import Document
+
+from rxferrix_lab import RxFerrix
+from rxferrix_lab.reactive.controls import Controls
+from rxferrix_lab.views import jobs, overview
+from rxferrix_lab.views.following import follow
+
+PATIENCE_S = 20.0
+
+
+@pytest.fixture
+def app() -> Iterator[RxFerrix]:
+    """A running app with nothing in it."""
+    made = RxFerrix(interactive=False).start()
+    yield made
+    made.stop()
+
+
+def waiting(document: Document) -> int:
+    return len(document.session_callbacks)
+
+
+def test_one_callback_waits_however_many_pictures_come(app: RxFerrix) -> None:
+    document, model = Document(), app.model()
+    seen, heard = threading.Semaphore(0), model.hub
+    stop_counting = heard.follow(seen.release)
+
+    stop = follow(model, document, lambda: None)
+    for _ in range(3):
+        assert seen.acquire(timeout=PATIENCE_S)
+
+    assert waiting(document) == 1
+    stop()
+    stop_counting()
+
+
+def test_fifty_sessions_that_ended_leave_no_thread_no_listener_and_no_watcher(
+    app: RxFerrix,
+) -> None:
+    hub = app.model().hub
+    shared = Controls()
+    documents = [Document() for _ in range(50)]
+    models = [app.model() for _ in documents]
+    for document, model in zip(documents, models, strict=True):
+        overview.view(model, Controls())
+        follow(model, document, model.refresh)
+
+    for document in documents:
+        for ended in document.session_destroyed_callbacks:
+            ended(None)  # type: ignore[arg-type]  # ours does not look at it
+
+    for thread in [each for each in threading.enumerate() if each.name == "rxferrix-hub"]:
+        thread.join(PATIENCE_S)
+    assert (hub.followers, hub.has_thread, hub.runtime.engine.feed.listeners) == (0, False, 0)
+    assert shared.param.watchers == {}
+
+
+@pytest.mark.parametrize("view", [overview.view, jobs.view])
+def test_view_stands_alone_without_controls(app: RxFerrix, view: object) -> None:
+    assert callable(view)
+    assert view(app.model()) is not None
