@@ -318,7 +318,7 @@ class RxFerrix(Declaring):
     def serve(self, port: int = 5006, *, address: str = "localhost") -> Served:
         """Show this app's dashboard from this process, in a thread: before `run`, or after `start`.
 
-        Answers only this machine; `panel serve dashboard --args my_module:app` can have people sign in.
+        Answers only this machine; `panel serve dashboard --args my_module:app` lets people sign in.
         """
         return served(self, port, address)
 

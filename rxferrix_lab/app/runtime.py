@@ -195,9 +195,7 @@ class Runtime:
         tables: set[str] | None,
     ) -> T:
         """Run a query here and now; adds the tables that it read to `tables`."""
-        return self.engine.store.lasting(
-            lambda: self._query_once(fn, args, kwargs, caller, tables)
-        )
+        return self.engine.store.lasting(lambda: self._query_once(fn, args, kwargs, caller, tables))
 
     def _query_once(
         self,

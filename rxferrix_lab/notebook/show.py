@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.getipython import get_ipython
 
 from rxferrix_lab.errors import VirtualTimeError
 from rxferrix_lab.views import clock_changes, crons, jobs, pools, timeline
-from rxferrix_lab.views.in_cell import in_cell
+from rxferrix_lab.views.in_cell import View, in_cell
 from rxferrix_lab.views.time_slider import slider
 
 if TYPE_CHECKING:
@@ -26,27 +28,25 @@ class Show:
 
     def jobs(self, *, zone: str = "UTC") -> Viewable:
         """The jobs."""
-        return in_cell(jobs.view, self._app.model(), zone)
+        return self._in_cell(jobs.view, zone)
 
     def crons(self, *, zone: str = "UTC") -> Viewable:
         """The crons and intervals: what each did, and when it runs next."""
-        return in_cell(crons.view, self._app.model(), zone)
+        return self._in_cell(crons.view, zone)
 
     def timeline(self, *, zone: str = "UTC", days: float = 7.0) -> Viewable:
         """The coming runs, on the wall clock of the zone."""
-        return in_cell(
-            lambda model, controls: timeline.view(model, controls, days=days),
-            self._app.model(),
-            zone,
+        return self._in_cell(
+            lambda model, controls: timeline.view(model, controls, days=days), zone
         )
 
     def clock_changes(self, *, zone: str = "UTC") -> Viewable:
         """What the next clock changes do to the crons."""
-        return in_cell(clock_changes.view, self._app.model(), zone)
+        return self._in_cell(clock_changes.view, zone)
 
     def pools(self, *, zone: str = "UTC") -> Viewable:
         """The workpools: slots in use, and what waits for one."""
-        return in_cell(pools.view, self._app.model(), zone)
+        return self._in_cell(pools.view, zone)
 
     def dashboard(self, *, port: int | None = None) -> LocalDashboard:
         """The whole dashboard of this app, served to this machine; has a `url`, and `stop()`.
@@ -75,12 +75,16 @@ class Show:
                 "clock=VirtualClock(start) for the slider"
             )
         zones = [cron.record.zone for cron in model.crons if cron.record.zone]
-        return in_cell(
+        return self._in_cell(
             lambda model, controls: slider(model, controls, self._move, days),
-            model,
             zone or (zones[0] if zones else "UTC"),
         )
 
     def _move(self, until: datetime) -> datetime:
         self._app.advance_to(until)
         return self._app.clock.now()
+
+    def _in_cell(self, view: View, zone: str) -> Viewable:
+        kernel: Any = getattr(get_ipython(), "kernel", None)
+        soon = kernel.io_loop.add_callback if kernel is not None else None
+        return in_cell(view, self._app.model(), zone, soon)

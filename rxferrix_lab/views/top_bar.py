@@ -46,7 +46,7 @@ class TopBar:
             size="small",
             width=160,
             margin=(6, 6),
-            sx={"& .MuiInputBase-root": {"color": "inherit !important"}},  # else the bar's white
+            sx={"color": "inherit !important"},  # else the bar's white
         )
         self.row = pn.Row(
             pn.Spacer(sizing_mode="stretch_width"),

@@ -11,7 +11,7 @@ import pytest
 from rxferrix_lab.domain.job import JobId, JobRecord
 from rxferrix_lab.domain.lifecycle import Cancel, Claim, Succeed, apply
 from rxferrix_lab.errors import StoreUnavailableError
-from rxferrix_lab.storage.scheduler_rows import FEW
+from rxferrix_lab.storage.job_updates import FEW
 from rxferrix_lab.storage.store import Store
 from rxferrix_lab.storage.transaction import Transaction
 from tests.engine.log_rows import entry
