@@ -116,3 +116,4 @@ app.interval("digests", timedelta(seconds=15), send_digests)
 app.interval("watch", timedelta(seconds=40), watch)
 app.cron("purge", "0 * * * * *", purge, hours=1)
 app.cron_tz("good-morning", "0 0 9 * * *", "Europe/Bucharest", send_digests)
+app.cron_tz("night-purge", "0 30 3 * * *", "Europe/Bucharest", purge)  # see Clock changes

@@ -1,7 +1,7 @@
 """A view alone in a notebook's cell, kept up to date there.
 
-What all cells show is refreshed on the kernel's loop, as their callbacks are; only while a cell keeps
-that busy, one thread does it instead. A view that no cell shows any more is forgotten with its model.
+What all cells show is refreshed on the kernel's loop, as their callbacks are; only while a cell
+keeps that busy, one thread does it instead. A view that no cell shows is forgotten with its model.
 """
 
 import logging

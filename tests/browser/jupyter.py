@@ -15,7 +15,7 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import ConsoleMessage, Locator, Page, expect
 
 PATIENCE_MS = 60_000
 NUMBERED = re.compile(r"\[\d+\]")
@@ -87,9 +87,15 @@ class Notebook:
     def __init__(self, page: Page, address: str, name: str) -> None:
         self.page = page
         self.outside: list[str] = []  # what the page asked of other machines
+        self.errors: list[str] = []  # what the page wrote to its console as such
+        page.on("console", self._hear)
         page.on("request", lambda request: self._note(request.url, address))
         page.goto(f"{address}/doc/tree/{name}")
         self.wait_until_idle()
+
+    def _hear(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self.errors.append(message.text)
 
     def _note(self, url: str, address: str) -> None:
         is_ours = url.startswith((address, address.replace("http", "ws"), "data:", "blob:"))

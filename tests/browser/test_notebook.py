@@ -107,6 +107,25 @@ def test_interval_goes_on_and_is_seen_to_while_a_cell_is_busy(open_notebook: Ope
     expect(notebook.output(3)).to_have_text(re.compile(r"(19|20|21) runs"))
 
 
+def test_live_jobs_go_on_beside_other_views_without_an_error_in_the_page(
+    open_notebook: Open,
+) -> None:
+    notebook = open_notebook(
+        "views.ipynb",
+        LOAD,
+        "%%action report --every 1s\nctx.sleep(timedelta(seconds=2))",
+        "app.show.jobs()",
+        "app.show.pools()",
+    )
+    for cell in (0, 1, 2, 3):
+        notebook.run(cell)
+    listed = notebook.output(2)
+
+    expect(listed).to_contain_text("running", timeout=PATIENCE_MS)
+    expect(listed).to_contain_text(re.compile(r"succeeded\s*[3-9]"), timeout=PATIENCE_MS)
+    assert notebook.errors == []
+
+
 def test_slider_dragged_across_the_gap_of_bucharest_shows_the_moved_run(
     open_notebook: Open,
 ) -> None:
