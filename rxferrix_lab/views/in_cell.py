@@ -8,6 +8,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable
+from typing import Any
 from weakref import WeakSet, finalize
 
 import panel as pn
@@ -124,13 +125,14 @@ class _Turn:
 
 def _send_whole_messages() -> None:
     """Panel sends a message in parts, which those of another thread would tear apart for good."""
-    send, turn = notebook.send, threading.Lock()
+    panel_notebook: Any = notebook
+    send, turn = panel_notebook.send, threading.Lock()
 
     def send_whole(comm: object, message: object) -> None:
         with turn:
             send(comm, message)
 
-    notebook.send = send_whole
+    panel_notebook.send = send_whole
 
 
 _refresher = _Refresher()
