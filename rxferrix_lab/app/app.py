@@ -27,6 +27,7 @@ from rxferrix_lab.engine.cancellation import PoolCancellation
 from rxferrix_lab.engine.clock import Clock, SystemClock
 from rxferrix_lab.engine.options import Options
 from rxferrix_lab.engine.program import Identity, checked_identity
+from rxferrix_lab.storage.rows import Rows
 from rxferrix_lab.storage.store import Store
 
 if TYPE_CHECKING:
@@ -291,6 +292,14 @@ class RxFerrix(Declaring):
             ForbiddenStatementError: for a statement that does more than read.
         """
         return Reading(self._runtime).sql(query, params).df()
+
+    def rows(self, query: str, /, **params: object) -> Rows:
+        """The rows of a SELECT, to take as pandas, polars or Arrow.
+
+        Raises:
+            ForbiddenStatementError: for a statement that does more than read.
+        """
+        return Reading(self._runtime).sql(query, params)
 
     def subscribe(self, fn: Query[P, R], /, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[R]:
         """The query's result now, and again after each commit that changed a table it reads."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -48,6 +49,25 @@ class Rows:
 
         return pd.DataFrame.from_records(self._rows, columns=self.columns)
 
+    def polars(self) -> Any:  # noqa: ANN401  # of a library that may be missing
+        """The rows as a polars data frame.
+
+        Raises:
+            ImportError: if polars is not installed.
+        """
+        polars = _library("polars")
+        return polars.DataFrame(self._rows, schema=self.columns, orient="row")
+
+    def arrow(self) -> Any:  # noqa: ANN401  # of a library that may be missing
+        """The rows as a pyarrow table.
+
+        Raises:
+            ImportError: if pyarrow is not installed.
+        """
+        pyarrow = _library("pyarrow")
+        columns = [[row[at] for row in self._rows] for at in range(len(self.columns))]
+        return pyarrow.table(columns, names=self.columns)
+
     def __iter__(self) -> Iterator[Row]:
         """Iterate over the rows."""
         return iter(self._rows)
@@ -59,3 +79,12 @@ class Rows:
     def __repr__(self) -> str:
         """The shape, not the data."""
         return f"<Rows {len(self._rows)} x {len(self.columns)}: {', '.join(self.columns[:8])}>"
+
+
+def _library(name: str) -> Any:  # noqa: ANN401  # the module itself
+    try:
+        return import_module(name)
+    except ImportError:
+        raise ImportError(
+            f"{name} is not installed; install it with pip install {name}, or take df()"
+        ) from None

@@ -53,7 +53,7 @@ GRID_CSS = """
 .rx-grid th button { all: unset; cursor: pointer; color: inherit; }
 .rx-grid th button:hover { text-decoration: underline; }
 .rx-grid th button:focus-visible, .rx-grid td button:focus-visible { outline: 2px solid #3b82f6; }
-.rx-grid td { padding: 6px 10px; border-bottom: 1px solid var(--rx-line); max-width: 210px;
+.rx-grid td { padding: 6px 10px; border-bottom: 1px solid var(--rx-line); max-width: 165px;
   overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .rx-grid td.mono { font-family: "Roboto Mono", ui-monospace, Menlo, Consolas, monospace;
   font-size: 12px; }
