@@ -225,10 +225,9 @@ class Engine:
         return min(max((following - now).total_seconds(), 0.0), LONGEST_WAIT_S)
 
     async def _wait(self, seconds: float) -> None:
-        nudged = self.next_nudge()
         began_s = stopwatch_s()
         with anyio.move_on_after(seconds) as waited:
-            await nudged.wait()
+            await self.next_nudge().wait()
         if waited.cancelled_caught:
             self.vitals.note_loop_lag(stopwatch_s() - began_s - seconds)
 
@@ -238,10 +237,7 @@ class Engine:
         A callback of the event loop runs in no task, where anyio does not know its backend.
         """
         self._inbox.append(call)
-        return self.loop is not None and self.loop.post(self._ring)
-
-    def _ring(self) -> None:
-        self._inbox_filled.set()
+        return self.loop is not None and self.loop.post(lambda: self._inbox_filled.set())
 
     async def _take_calls(self) -> None:
         while True:
@@ -292,6 +288,11 @@ class Engine:
         if self._gathered:
             gathered, self._gathered = self._gathered, []
             self.submit(*gathered)
+
+    @property
+    def trouble(self) -> str | None:
+        """Why nothing can be written at the moment; None where all is well."""
+        return self._line.trouble if self._line is not None else None
 
     def is_in_mutation(self) -> bool:
         """Whether the caller is a mutation that runs right now."""

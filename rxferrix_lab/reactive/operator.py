@@ -73,7 +73,7 @@ class Operator:
             with self._runtime.engine.store.snapshot() as snapshot:
                 return snapshot.ask(matching_ids, search)
 
-        return await self._do(look)
+        return await self._do(lambda: self._runtime.engine.store.lasting(look))
 
     async def _in_parts(self, jobs: Sequence[JobId], verb: Callable[[Sequence[JobId]], int]) -> int:
         changed = 0

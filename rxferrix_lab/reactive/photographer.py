@@ -72,6 +72,9 @@ class Photographer:
         Raises:
             NotRunningError, duckdb.Error: where the store cannot be read.
         """
+        return self._runtime.engine.store.lasting(lambda: self._take(with_tables=with_tables))
+
+    def _take(self, *, with_tables: bool) -> Picture:
         engine = self._runtime.engine
         now, version = engine.clock.now(), engine.feed.version
         with engine.store.snapshot() as snapshot:
@@ -193,6 +196,7 @@ class Photographer:
         lanes = [lane for lane in engine.lanes if lane.limit is not None]
         return Health(
             is_running=True,
+            trouble=engine.trouble or "",
             database=str(engine.store.path),
             lateness_p50=engine.vitals.lateness(0.5),
             lateness_p99=engine.vitals.lateness(0.99),

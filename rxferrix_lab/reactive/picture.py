@@ -130,6 +130,7 @@ class Health:
 
     is_running: bool = False
     problem: str = ""  # why the picture is not of now; empty where it is
+    trouble: str = ""  # why nothing can be written at the moment; empty where all is well
     database: str = ""
     lateness_p50: timedelta | None = None
     lateness_p99: timedelta | None = None

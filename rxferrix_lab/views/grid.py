@@ -29,6 +29,7 @@ class Column:
         align: "right" for numbers.
         sort: what a click on the header asks for; empty where it cannot be sorted.
         look: "mono" or "quiet".
+        room: "middle" or "wide" where a narrower table leaves it out: a row's page says it too.
     """
 
     key: str
@@ -36,6 +37,7 @@ class Column:
     align: Literal["left", "right"] = "left"
     sort: str = ""
     look: str = ""
+    room: Literal["", "middle", "wide"] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +71,12 @@ class Grid(JSComponent):
     _stylesheets = [CSS, GRID_CSS]  # noqa: RUF012  # panel reads it from the class
 
     _esm = """
+    function place(spec) {
+      return (spec.align === 'right' ? 'right ' : '') + (spec.room ? 'room-' + spec.room + ' ' : '')
+    }
     function cell(spec, value, marks) {
       const td = document.createElement('td')
-      td.className = (spec.align === 'right' ? 'right ' : '') + (spec.look || '')
+      td.className = place(spec) + (spec.look || '')
       if (value && typeof value === 'object') {
         const mark = marks[value.chip] || {text: value.chip, path: '', colour: '#8a94a6'}
         const chip = document.createElement('span')
@@ -122,7 +127,7 @@ class Grid(JSComponent):
         }
         for (const spec of model.columns_) {
           const th = document.createElement('th')
-          if (spec.align === 'right') th.className = 'right'
+          th.className = place(spec)
           if (spec.sort) {
             const button = document.createElement('button')
             const isDown = model.order === '-' + spec.sort

@@ -10,6 +10,8 @@ from bokeh.document import Document
 from bokeh.models import CustomJS
 from panel.custom import JSComponent
 
+from rxferrix_lab.reactive.picture import Health
+
 STALE_AFTER_MS = 5000
 
 _LOST = """
@@ -49,7 +51,7 @@ class Heartbeat(JSComponent):
       }
       const look = () => {
         if (isLost) return tell('The server is gone. This page comes back when it returns.')
-        if (model.problem) return tell('Stale: ' + model.problem)
+        if (model.problem) return tell(model.problem)
         const quiet = Date.now() - last
         const isStale = quiet > STALE
         const time = Math.round(quiet / 1000) + ' s.'
@@ -68,9 +70,16 @@ class Heartbeat(JSComponent):
     }
     """.replace("STALE", str(STALE_AFTER_MS))
 
-    def pulse(self, problem: str) -> None:
-        """Say that the picture is of now, or what is wrong with it."""
-        self.param.update(beat=self.beat + 1, problem=problem)
+    def pulse(self, health: Health) -> None:
+        """Say that the picture is of now, or what is wrong with it or with the app."""
+        self.param.update(beat=self.beat + 1, problem=banner_of(health))
+
+
+def banner_of(health: Health) -> str:
+    """What everybody must know at once; empty where all is well."""
+    if health.trouble:
+        return f"The database cannot be written: {health.trouble}"
+    return f"Stale: {health.problem}" if health.problem else ""
 
 
 def come_back(document: Document) -> None:

@@ -195,9 +195,9 @@ def _facts(details: JobDetails, zone: str, now: datetime) -> str:
     if job.missed:
         rows.append(("Missed", f"{job.missed} occurrences passed unseen, this one included"))
     rows += [
-        ("Made by", _link(details.parent) if job.parent else NONE),
+        ("Made by job", _link(details.parent) if job.parent else NONE),
         ("On complete", _completion(details)),
-        ("Made", ", ".join(_link(child) for child in details.children) or NONE),
+        ("Jobs it made", ", ".join(_link(child) for child in details.children) or NONE),
     ]
     return pairs(rows)
 

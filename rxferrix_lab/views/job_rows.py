@@ -11,16 +11,16 @@ from rxferrix_lab.views.labels import NONE, ago, duration, instant, number, shor
 COLUMNS = (
     Column("id", "Id", align="right", sort="id", look="mono"),
     Column("function", "Function", sort="function"),
-    Column("args", "Arguments", look="mono"),
+    Column("args", "Arguments", look="mono", room="wide"),
     Column("state", "State", sort="state"),
-    Column("pool", "Pool", sort="pool", look="quiet"),
+    Column("pool", "Pool", sort="pool", look="quiet", room="wide"),
     Column("attempt", "Attempt", align="right", sort="attempt"),
     Column("asked", "Asked for", sort="asked"),
-    Column("waited", "Waited", align="right", sort="waited"),
-    Column("ran", "Ran", align="right", sort="ran"),
-    Column("due", "Next try", sort="due"),
-    Column("error", "Error", look="quiet"),
-    Column("trigger", "Trigger", sort="trigger", look="quiet"),
+    Column("waited", "Waited", align="right", sort="waited", room="wide"),
+    Column("ran", "Ran", align="right", sort="ran", room="middle"),
+    Column("due", "Next try", sort="due", room="middle"),
+    Column("error", "Error", look="quiet", room="middle"),
+    Column("trigger", "Trigger", sort="trigger", look="quiet", room="wide"),
 )
 NOTHING = timedelta(0)  # a row may be younger than the picture's time
 CANCEL = Action("cancel", "Cancel", "M4 4l8 8M12 4l-8 8")

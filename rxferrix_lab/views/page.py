@@ -183,4 +183,4 @@ class Page:
     def _drawn(self) -> None:
         self._model.refresh()
         self._models[self._section().name].refresh()
-        self._heartbeat.pulse(self._model.health.problem)
+        self._heartbeat.pulse(self._model.health)

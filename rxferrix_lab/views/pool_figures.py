@@ -43,6 +43,7 @@ class OccupancyFigure:
         below.x_range = above.x_range
         below.yaxis[0].formatter = _whole_numbers("tick !== 0")  # the half above says it
         above.xaxis.visible = False
+        above.min_border_bottom = 8  # room for the lower half of its 0
         above.y_range = DataRange1d(start=0, range_padding=0.15, min_interval=1)
         below.y_range = DataRange1d(end=0, flipped=False, range_padding=0.15, min_interval=1)
         below.xaxis[0].formatter = wall_ticks(zone)

@@ -45,7 +45,10 @@ a.rx-link { color: #3b82f6; text-decoration: none; } a.rx-link:hover { text-deco
 """
 
 GRID_CSS = """
-.rx-grid { overflow: auto; height: 100%; width: 100%; box-sizing: border-box; }
+.rx-grid { overflow: auto; height: 100%; width: 100%; box-sizing: border-box;
+  container-type: inline-size; }
+@container (max-width: 1080px) { .rx-grid .room-wide { display: none; } }
+@container (max-width: 820px) { .rx-grid .room-middle { display: none; } }
 .rx-grid table { border-collapse: separate; border-spacing: 0; width: 100%; }
 .rx-grid th { position: sticky; top: 0; z-index: 2; text-align: left; font-size: 12px;
   font-weight: 500; padding: 8px 10px; white-space: nowrap; border-bottom: 1px solid var(--rx-line);

@@ -11,6 +11,7 @@ from rxferrix_lab.reactive.controls import Controls
 from rxferrix_lab.reactive.model import LiveModel
 from rxferrix_lab.views.access import Visitor
 from rxferrix_lab.views.card import html, put
+from rxferrix_lab.views.heartbeat import banner_of
 from rxferrix_lab.views.labels import duration, esc, full_instant
 from rxferrix_lab.views.palette import FOLD, GAP, GOOD, QUIET
 
@@ -72,7 +73,9 @@ class TopBar:
             f'<span title="{esc(full_instant(model.now, self._controls.zone))}" class="rx-quiet">'
             f"{esc(_clock(model.now, self._controls.zone))}</span>"
         )
-        if health.problem:
+        if health.trouble:
+            parts.append(pill("cannot be written", GAP, banner_of(health)))
+        elif health.problem:
             parts.append(pill("store unavailable", GAP, health.problem))
         else:
             parts.append(pill("healthy", QUIET, f"lateness p99 {duration(health.lateness_p99)}"))

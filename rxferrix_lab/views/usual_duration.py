@@ -20,8 +20,10 @@ def usual_duration(usual: Sequence[timedelta], this: timedelta | None) -> str:
         lengths[min(int(len(lengths) * 0.95), len(lengths) - 1)],
     )
     note = f"half of {len(lengths)} runs took {_s(median)} or less, 95 % {_s(p95)} or less"
+    if len(lengths) == 1:
+        note = f"the only run that succeeded took {_s(median)}"
     if this is not None:
-        share = sum(length <= this.total_seconds() for length in lengths) / len(lengths)
+        share = sum(length < this.total_seconds() for length in lengths) / len(lengths)
         note += f"; this run took {duration(this)}, longer than {int(share * 100)} % of them"
     return f'{_histogram(lengths, this)}<div class="rx-quiet">{esc(note)}</div>'
 

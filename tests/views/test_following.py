@@ -45,6 +45,7 @@ def test_fifty_sessions_that_ended_leave_no_thread_no_listener_and_no_watcher(
 ) -> None:
     hub = app.model().hub
     shared = Controls()
+    others = set(threading.enumerate())
     documents = [Document() for _ in range(50)]
     models = [app.model() for _ in documents]
     for document, model in zip(documents, models, strict=True):
@@ -55,8 +56,9 @@ def test_fifty_sessions_that_ended_leave_no_thread_no_listener_and_no_watcher(
         for ended in document.session_destroyed_callbacks:
             ended(None)  # type: ignore[arg-type]  # ours does not look at it
 
-    for thread in [each for each in threading.enumerate() if each.name == "rxferrix-hub"]:
-        thread.join(PATIENCE_S)
+    for thread in set(threading.enumerate()) - others:
+        if thread.name == "rxferrix-hub":
+            thread.join(PATIENCE_S)
     assert (hub.followers, hub.has_thread, hub.runtime.engine.feed.listeners) == (0, False, 0)
     assert shared.param.watchers == {}
 
