@@ -20,6 +20,7 @@ from rxferrix_lab.reactive.picture import Picture
 from rxferrix_lab.storage.store import DatabaseError
 
 FRAME_S = 0.25
+AT_FULL_RATE = 12  # followers; more are woken less often, for each costs a drawing
 TABLES_S = 1.0
 GLANCE_S = 0.5  # how often the progress of running actions is looked at
 HEARTBEAT_S = 2.0
@@ -98,7 +99,8 @@ class Hub:
                 self.take(with_tables=with_tables)
                 self._wake_all()
                 took = stopwatch_s() - began
-                self._rest(min(max(FRAME_S, took * REST), LONGEST_REST_S), is_owed=not with_tables)
+                rest_s = max(FRAME_S, FRAME_S * self.followers / AT_FULL_RATE, took * REST)
+                self._rest(min(rest_s, LONGEST_REST_S), is_owed=not with_tables)
         finally:
             stop_listening()
 

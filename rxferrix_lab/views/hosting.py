@@ -17,6 +17,7 @@ from rxferrix_lab.errors import RxFerrixError
 
 SAMPLE_APP = "dashboard.demo:app"
 CACHE_KEY = "rxferrix-hosted"
+TURN_S = 0.0005  # how long a page's thread may keep the interpreter from the engine's; else 5 ms
 
 
 class Hosted:
@@ -32,6 +33,7 @@ class Hosted:
 
     def running(self) -> RxFerrix | None:
         """The app, started if need be; None where it cannot be, and `problem` says why."""
+        sys.setswitchinterval(min(sys.getswitchinterval(), TURN_S))
         with self._guard:
             if self._app is not None and self._app.is_running:
                 return self._app

@@ -21,8 +21,8 @@ def usual_duration(usual: Sequence[timedelta], this: timedelta | None) -> str:
     )
     note = f"half of {len(lengths)} runs took {_s(median)} or less, 95 % {_s(p95)} or less"
     if len(lengths) == 1:
-        note = f"the only run that succeeded took {_s(median)}"
-    if this is not None:
+        note = f"the only run that has succeeded took {_s(median)}"
+    if this is not None and len(lengths) > 1:
         share = sum(length < this.total_seconds() for length in lengths) / len(lengths)
         note += f"; this run took {duration(this)}, longer than {int(share * 100)} % of them"
     return f'{_histogram(lengths, this)}<div class="rx-quiet">{esc(note)}</div>'

@@ -3,9 +3,10 @@
 Run it from the root of the repository: `python -m tests.benchmarks.bench_sessions [SESSIONS]`. Each
 session is a document of its own, pulled over a websocket as a browser does, and follows the app,
 whose every job is made and ends. The floor is the same app before the first session, in the same
-run.
+run. Opening so many pages at once is not measured, nor the garbage collection that it makes due.
 """
 
+import gc
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -30,6 +31,7 @@ def open_sessions(app: RxFerrix, sessions: int) -> Generator[None]:
     following = app.model().hub.followers
     if following < sessions:
         raise RuntimeError(f"only {following} of {sessions} sessions follow the app")
+    gc.collect()
     try:
         yield
     finally:

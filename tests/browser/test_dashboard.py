@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from rxferrix_lab import JobId, MutationCtx, RxFerrix
+from tests.browser.alone import menu_item
 from tests.browser.conftest import Complaints
 from tests.browser.shop import NASTY
 
@@ -138,6 +139,53 @@ def test_zone_changes_every_time_on_the_page(shop: RxFerrix, opened: Opened) -> 
     page = opened("section=jobs&zone=Pacific/Kiritimati")  # 14 hours ahead of UTC
 
     expect(row(page, job)).to_contain_text((asked + timedelta(hours=14)).strftime("%H:%M:%S"))
+
+
+def test_zone_chosen_in_the_bar_changes_every_time_on_the_page(
+    shop: RxFerrix, opened: Opened
+) -> None:
+    job = scheduled(shop, "echo", "fine")
+    asked = shop.job(job).scheduled_for
+    page = opened()
+
+    page.get_by_label("Time zone").click()
+    page.keyboard.type("Kiritimati")
+    menu_item(page, "Pacific/Kiritimati").click()
+
+    expect(row(page, job)).to_contain_text((asked + timedelta(hours=14)).strftime("%H:%M:%S"))
+    page.wait_for_url(re.compile("zone=Pacific"))
+
+
+def test_page_of_an_app_that_has_stopped_says_that_it_is_stale(
+    shop: RxFerrix, opened: Opened
+) -> None:
+    page = opened()
+    expect(page.get_by_role("alert")).to_be_hidden()
+
+    shop.stop()
+
+    expect(page.get_by_role("alert")).to_contain_text("Stale")
+
+
+@pytest.mark.parametrize(
+    ("button", "name", "holds"),
+    [
+        ("CSV", "jobs.csv", b"a lamp"),
+        ("Parquet", "jobs.parquet", b"a lamp"),
+        ("SQL", "jobs.sql", b"SELECT"),
+    ],
+)
+def test_what_is_filtered_is_taken_away_as_a_file(
+    shop: RxFerrix, opened: Opened, button: str, name: str, holds: bytes
+) -> None:
+    scheduled(shop, "echo", "a lamp")
+    page = opened("section=jobs&text=lamp")
+
+    with page.expect_download() as downloading:
+        page.get_by_role("button", name=button).click()
+
+    assert downloading.value.suggested_filename == name
+    assert holds in downloading.value.path().read_bytes()
 
 
 def test_theme_is_toggled_and_kept(opened: Opened) -> None:

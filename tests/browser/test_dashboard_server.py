@@ -87,7 +87,9 @@ def test_viewer_who_sends_the_operators_message_by_hand_is_refused_and_logged(
 
     expect(bob.get_by_text("bob may not cancel")).to_be_visible()
     ann.goto(f"{with_sign_in.url}?section=log")
-    expect(ann.get_by_text("bob", exact=False).first).to_be_visible()
+    logged = ann.locator(".rx-entry", has_text="operator · bob")
+    expect(logged).to_contain_text("PermissionDeniedError")
+    expect(logged).to_contain_text(f"cancel: job {job}")
     bob.reload()
     expect(bob.locator(f"tr[data-id='{job}']")).to_contain_text("running")
 

@@ -70,7 +70,13 @@ def test_usual_duration_says_so_where_there_is_none() -> None:
     assert "No run of this function has succeeded yet" in usual_duration((), None)
 
 
+def test_usual_duration_of_one_run_compares_nothing() -> None:
+    usual = (timedelta(seconds=2),)
+
+    assert "the only run that has succeeded took 2.0 s<" in usual_duration(usual, usual[0])
+
+
 def test_usual_duration_compares_this_run_with_the_others() -> None:
     usual = tuple(timedelta(seconds=seconds) for seconds in (1, 2, 3, 4))
 
-    assert "longer than 75 % of them" in usual_duration(usual, timedelta(seconds=3))
+    assert "longer than 50 % of them" in usual_duration(usual, timedelta(seconds=3))
