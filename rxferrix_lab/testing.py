@@ -27,11 +27,12 @@ from rxferrix_lab.domain.job import Job, JobId, JobState
 from rxferrix_lab.domain.outcome import WorkResult
 from rxferrix_lab.engine.cancellation import PoolCancellation
 from rxferrix_lab.engine.clock import VirtualClock
-from rxferrix_lab.engine.options import Options
-from rxferrix_lab.engine.program import Identity
+from rxferrix_lab.engine.options import Options, checked_whole
+from rxferrix_lab.engine.program import Identity, checked_identity
 from rxferrix_lab.engine.stepper import Stepper
 from rxferrix_lab.engine.ticker import LEAP
 from rxferrix_lab.errors import InstantError, NotRunningError
+from rxferrix_lab.storage.rows import Rows
 from rxferrix_lab.storage.store import Store
 
 if TYPE_CHECKING:
@@ -72,10 +73,10 @@ class TestApp:
         self._app = app
         self._clock = VirtualClock(start)
         options = app.options
-        self._options = Options(options.grace, options.keep, options.parallelism, seed)
+        self._options = Options.checked(options.grace, options.keep, options.parallelism, seed)
         self._store = Store(database if database is not None else ":memory:")
-        self._max_steps = max_steps
-        self._real_timeout = real_timeout
+        self._max_steps = checked_whole(max_steps, "max_steps", least=1)
+        self._real_timeout = checked_duration(real_timeout, "real_timeout")
         self._running: tuple[Runtime, Stepper, TaskGroup] | None = None
         self._identity: Identity | None = None
 
@@ -170,7 +171,7 @@ class TestApp:
     def as_user(self, identity: Identity, /) -> Self:
         """The same app in the same time, calling as this identity."""
         face = copy.copy(self)
-        face._identity = identity  # the same class
+        face._identity = checked_identity(identity)  # the same class
         return face
 
     @property
@@ -263,6 +264,10 @@ class TestApp:
         """The rows of a SELECT as a data frame."""
         return self._reading.sql(query, params).df()
 
+    def rows(self, query: str, /, **params: object) -> Rows:
+        """The rows of a SELECT, to take as pandas, polars or Arrow."""
+        return self._reading.sql(query, params)
+
     def subscribe(self, fn: Query[P, R], /, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[R]:
         """The query's result now, and again after each commit that changed a table it reads."""
         return self._calling.subscribe(fn, args, kwargs)
@@ -294,6 +299,10 @@ class TestApp:
     def remove_cron(self, name: str, /) -> None:
         """Take a cron out with its pending job."""
         self._operations.remove_cron(name)
+
+    def backup(self, path: str | Path, /) -> None:
+        """Copy a consistent state of the database into a new file."""
+        self._operations.backup(path)
 
     def resize_pool(self, name: str, max_parallelism: int, /) -> None:
         """Give a pool another number of slots."""

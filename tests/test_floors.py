@@ -194,6 +194,19 @@ def is_a_clock(owner: ast.expr) -> bool:
     return ast.unparse(owner).rpartition(".")[2] in {"datetime", "date", "time"}
 
 
+def nothing_stored_is_evaluated(path: PurePath, tree: ast.Module) -> Iterator[str]:
+    """No pickle, and no eval or exec outside the notebook, where a cell is the user's own."""
+    for found in imports(tree):
+        if found.module.split(".")[0] in {"pickle", "marshal", "shelve", "dill", "cloudpickle"}:
+            yield f"{path}: {found.module} is imported"
+    if floor_of(path) == "notebook":
+        return
+    for node in ast.walk(tree):
+        called = node.func if isinstance(node, ast.Call) else None
+        if isinstance(called, ast.Name) and called.id in {"eval", "exec"}:
+            yield f"{path}:{called.lineno} calls {called.id}"
+
+
 def name_is_a_noun(path: PurePath, tree: ast.Module) -> Iterator[str]:
     del tree
     for part in path.parts:
@@ -206,6 +219,7 @@ CHECKS: tuple[Check, ...] = (
     sql_is_in_storage,
     state_changes_in_lifecycle,
     ground_floors_are_timeless,
+    nothing_stored_is_evaluated,
     name_is_a_noun,
 )
 
@@ -267,6 +281,8 @@ PLANTED = [
     (ground_floors_are_timeless, "domain/job.py", "async def f(): ..."),
     (ground_floors_are_timeless, "storage/store.py", "x = datetime.now(UTC)"),
     (ground_floors_are_timeless, "domain/zone.py", "x = dt.datetime.now(UTC)"),
+    (nothing_stored_is_evaluated, "app/values.py", "import pickle"),
+    (nothing_stored_is_evaluated, "storage/codec.py", "def f(x):\n    return eval(x)"),
     (name_is_a_noun, "domain/util.py", ""),
     (name_is_a_noun, "app/core/job.py", ""),
 ]

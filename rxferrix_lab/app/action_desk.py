@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import anyio.from_thread
 
 from rxferrix_lab.engine.waiting import waiting_on_clock
-from rxferrix_lab.errors import DeadContextError, NotRunningError
+from rxferrix_lab.errors import ActionCanceled, DeadContextError, NotRunningError
 
 if TYPE_CHECKING:
     from datetime import datetime, timedelta
@@ -101,6 +101,12 @@ class ActionDesk:
                 await self.attempt.until_asked()
         finally:
             self._touch()
+
+    async def or_canceled(self, work: Awaitable[T]) -> T:
+        """The value of `work`, or ActionCanceled as soon as the attempt is asked to stop."""
+        with self.attempt.racing():
+            return await work
+        raise ActionCanceled(f"{self.attempt.execution.function} was asked to stop")
 
     def _touch(self) -> None:
         """The attempt goes on: a stepper must wait for it again."""

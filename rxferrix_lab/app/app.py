@@ -24,11 +24,11 @@ from rxferrix_lab.app.serving import Served, served
 from rxferrix_lab.domain.job import Job, JobId, JobState
 from rxferrix_lab.domain.outcome import WorkResult
 from rxferrix_lab.engine.cancellation import PoolCancellation
-from rxferrix_lab.engine.clock import Clock, SystemClock
+from rxferrix_lab.engine.clock import Clock, SystemClock, checked_clock
 from rxferrix_lab.engine.options import Options
 from rxferrix_lab.engine.program import Identity, checked_identity
 from rxferrix_lab.storage.rows import Rows
-from rxferrix_lab.storage.store import Store
+from rxferrix_lab.storage.store import Store, checked_path
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,8 +69,8 @@ class RxFerrix(Declaring):
     ) -> None:
         is_interactive = interactive if interactive is not None else is_interactive_session()
         super().__init__(Registry(is_interactive=is_interactive))
-        self.database = database
-        self.clock: Clock = clock if clock is not None else SystemClock()
+        self.database = checked_path(database)
+        self.clock: Clock = checked_clock(clock) if clock is not None else SystemClock()
         self.options = Options.checked(
             grace, keep, parallelism, seed if seed is not None else secrets.randbits(63)
         )

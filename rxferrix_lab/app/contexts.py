@@ -20,7 +20,6 @@ from rxferrix_lab.domain.asked_time import checked_duration
 from rxferrix_lab.domain.job import JobId
 from rxferrix_lab.engine.attempt import Attempt
 from rxferrix_lab.engine.program import Execution, Identity
-from rxferrix_lab.errors import ActionCanceled
 from rxferrix_lab.storage.snapshot import Snapshot
 from rxferrix_lab.storage.user_tables import UserTables
 
@@ -142,9 +141,7 @@ class ActionCtx(_ActionFacts):
         Raises:
             ActionCanceled: if the action was asked to stop first; the work is cancelled then.
         """
-        with self._attempt.racing():
-            return await work
-        raise ActionCanceled(f"{self._attempt.execution.function} was asked to stop")
+        return await self._desk.or_canceled(work)
 
     async def sleep(self, duration: timedelta) -> None:
         """Wait on the app's clock; takes no time under a virtual one.
@@ -177,6 +174,14 @@ class SyncActionCtx(_ActionFacts):
     def canceled(self) -> None:
         """Return once the action is asked to stop."""
         self._desk.from_thread(self._desk.until_asked, on_clock=True)
+
+    def or_canceled(self, work: Awaitable[T], /) -> T:
+        """The value of `work`, run on the app's event loop, or ActionCanceled once asked to stop.
+
+        Raises:
+            ActionCanceled: if the action was asked to stop first; the work is cancelled then.
+        """
+        return self._desk.from_thread(lambda: self._desk.or_canceled(work))
 
     def sleep(self, duration: timedelta) -> None:
         """Wait on the app's clock; takes no time under a virtual one.

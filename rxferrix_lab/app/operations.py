@@ -159,9 +159,15 @@ class Operations:
 
         def body(tx: Transaction) -> None:
             crons.remove(tx, self._runtime, name, self._now())
-            self._runtime.registry.crons.pop(name, None)
+            self._runtime.leave_out(name)
 
-        self._change("remove_cron", f"cron {name}", body)
+        try:
+            self._change("remove_cron", f"cron {name}", body)
+        except PermissionDeniedError:
+            raise
+        except Exception:
+            self._runtime.take_in(name)
+            raise
 
     def resize_pool(self, name: str, max_parallelism: int) -> None:
         """Give a pool another number of slots."""

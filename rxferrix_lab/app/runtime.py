@@ -62,6 +62,7 @@ class Runtime:
             None if is_inline else ThreadPoolExecutor(READERS, thread_name_prefix="rxferrix-reader")
         )
         self._calls = count(1)
+        self._removed: dict[str, DeclaredCron] = {}  # by an operator; the declarations of then
         self.stepped: SteppedService | None = None  # null on a real clock, and where a test steps
         if isinstance(clock, VirtualClock) and not is_inline:
             self.stepped = SteppedService(self.engine, clock)
@@ -84,8 +85,20 @@ class Runtime:
 
     @property
     def crons(self) -> Mapping[str, DeclaredCron]:
-        """The declared crons and intervals."""
-        return self.registry.crons
+        """The declared crons and intervals, but for those that an operator took out since."""
+        declared, removed = self.registry.crons, self._removed
+        if not removed:
+            return declared
+        return {name: cron for name, cron in declared.items() if removed.get(name) is not cron}
+
+    def leave_out(self, name: str) -> None:
+        """Treat a cron as not declared, until it is declared again or the app starts."""
+        if name in self.registry.crons:
+            self._removed[name] = self.registry.crons[name]
+
+    def take_in(self, name: str) -> None:
+        """Treat a cron as declared again."""
+        self._removed.pop(name, None)
 
     @property
     def pools(self) -> Mapping[str, Workpool]:

@@ -1,7 +1,7 @@
 """Runs actions: begins what was claimed, asks it to stop, records how it ended.
 
 The verdict is the stored state and never the cancel scope, since a body may swallow a cancellation.
-The only module that catches everything, because an action may raise anything.
+Catches everything that an action raises, because it may raise anything.
 """
 
 from collections.abc import Callable, Coroutine

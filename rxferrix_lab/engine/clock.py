@@ -145,3 +145,14 @@ class VirtualClock(Clock):
     def is_settling(self) -> bool:
         """Whether a woken sleeper has not gone on yet."""
         return self._resuming > 0
+
+
+def checked_clock(clock: object) -> Clock:
+    """The clock, if it is one.
+
+    Raises:
+        TypeError: for anything else.
+    """
+    if not isinstance(clock, Clock):
+        raise TypeError(f"clock is a SystemClock or a VirtualClock, not {clock!r:.60}")
+    return clock

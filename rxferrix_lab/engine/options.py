@@ -16,12 +16,12 @@ class Options:
     seed: int = 0
 
     @classmethod
-    def checked(cls, grace: object, keep: object, parallelism: int, seed: int) -> "Options":
+    def checked(cls, grace: object, keep: object, parallelism: int, seed: object) -> "Options":
         """The options, if they can be meant.
 
         Raises:
-            ValueError: for a negative grace, a keep period of nothing, or slots outside 1 to
-                100,000.
+            ValueError: for a negative grace, a keep period of nothing, slots outside 1 to
+                100,000, or a seed that is no whole number.
         """
         if not isinstance(grace, timedelta) or grace < timedelta(0):
             raise ValueError(f"grace is a timedelta of zero or more, not {grace!r:.60}")
@@ -32,4 +32,16 @@ class Options:
             raise ValueError(
                 "parallelism is 1 or more: with 0 no action outside a pool would ever run"
             )
-        return cls(grace, keep, parallelism, seed)
+        return cls(grace, keep, parallelism, checked_whole(seed, "seed"))
+
+
+def checked_whole(value: object, what: str, least: int | None = None) -> int:
+    """The number, if it is a whole one.
+
+    Raises:
+        ValueError: otherwise, or below `least`; `what` is what the number is for.
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or (least or value) > value:
+        bound = f" of {least} or more" if least is not None else ""
+        raise ValueError(f"{what} is a whole number{bound}, not {value!r:.60}")
+    return value

@@ -12,7 +12,8 @@ from rxferrix_lab.storage.tokens import END, Kind, Token, name_at
 Target = tuple[int, list[str]]  # where the name begins, and its parts
 
 _OBJECTS = frozenset({"table", "view", "index", "sequence", "type", "macro", "function", "schema"})
-_MODIFIERS = frozenset({"or", "replace", "temp", "temporary", "unique", "recursive"})
+_MODIFIERS = frozenset({"or", "replace", "unique", "recursive"})
+_TEMPORARY = frozenset({"temp", "temporary"})
 _ALTERABLE = frozenset({"table", "view", "sequence"})
 
 
@@ -26,6 +27,7 @@ def defined_names(sql: str, body: list[Token]) -> list[Target]:
     index = 1
     while verb == "create" and _word(body, index) in _MODIFIERS:
         index += 1
+    _refuse_temporary(sql, body, index)
     what = _word(body, index)
     if what not in (_ALTERABLE if verb == "alter" else _OBJECTS):
         raise ForbiddenStatementError(
@@ -48,6 +50,32 @@ def defined_names(sql: str, body: list[Token]) -> list[Target]:
         at = on + 1
         found.append((at, name_at(body, at)[0] or [""]))
     return found + list(_mentioned(body, after))
+
+
+def defined_macro(body: list[Token]) -> str | None:
+    """The name, in lower case, of the macro that a CREATE defines; None where it defines none."""
+    if _word(body, 0) != "create":
+        return None
+    index = 1
+    while _word(body, index) in _MODIFIERS:
+        index += 1
+    if _word(body, index) not in {"macro", "function"}:
+        return None
+    index += 1
+    while _word(body, index) in {"if", "not", "exists"}:
+        index += 1
+    parts, _ = name_at(body, index)
+    return parts[-1].lower() if parts else None
+
+
+def _refuse_temporary(sql: str, body: list[Token], index: int) -> None:
+    """A temporary object hides the real one of its name from the writer, and its rows are lost."""
+    if _word(body, 0) == "create" and _word(body, index) in _TEMPORARY:
+        raise ForbiddenStatementError(
+            sql,
+            "temporary objects may not be made: they hide real ones of the same name, and what is "
+            "written to them is gone at the next start; leave out TEMP and drop it when done",
+        )
 
 
 def _refuse_main(sql: str, body: list[Token], parts: list[str]) -> None:

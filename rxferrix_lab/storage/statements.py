@@ -11,7 +11,7 @@ from typing import Literal
 import duckdb
 
 from rxferrix_lab.errors import ForbiddenStatementError, ReservedTableError
-from rxferrix_lab.storage.definitions import Target, defined_names
+from rxferrix_lab.storage.definitions import Target, defined_macro, defined_names
 from rxferrix_lab.storage.lineage import tables_behind
 from rxferrix_lab.storage.places import called_names, table_places
 from rxferrix_lab.storage.sql_files import refuse_files
@@ -131,6 +131,7 @@ def _inspected(sql: str, connection: duckdb.DuckDBPyConnection) -> Statement:
     kind = _kind(sql, explained, body)
     targets = _targets(sql, body, kind)
     _refuse_reserved(body, targets)
+    _refuse_built_in(sql, body, connection)
     calls = _calls(sql, body, targets, connection)
     refuse_files(sql, body, connection)
     if kind == "read" and (targets or not calls.isdisjoint({"nextval", "setval"})):
@@ -143,6 +144,15 @@ def _inspected(sql: str, connection: duckdb.DuckDBPyConnection) -> Statement:
         reads=None if has_macros else reads,
         params=frozenset(str(name) for name in parsed.named_parameters),
     )
+
+
+def _refuse_built_in(sql: str, body: list[Token], connection: duckdb.DuckDBPyConnection) -> None:
+    """A macro of a built-in function's name would change what the scheduler's own SQL means."""
+    macro = defined_macro(body)
+    if macro is not None and is_built_in(macro, connection):
+        raise ForbiddenStatementError(
+            sql, f'"{macro}" is a function of DuckDB\'s own; give the macro another name'
+        )
 
 
 def _parsed(sql: str, connection: duckdb.DuckDBPyConnection) -> duckdb.Statement:

@@ -225,3 +225,14 @@ def _tables_with_ids(writer: duckdb.DuckDBPyConnection) -> list[str]:
         """
     ).fetchall()
     return [name for (name,) in rows]
+
+
+def checked_path(path: object) -> str | Path:
+    """The database's path, if it can be one.
+
+    Raises:
+        TypeError: for anything but text and paths.
+    """
+    if not isinstance(path, str | Path) or not str(path):
+        raise TypeError(f'a database is a file\'s path or ":memory:", not {path!r:.60}')
+    return path

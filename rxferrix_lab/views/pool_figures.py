@@ -4,6 +4,7 @@ Each is made once and then fed: only what is new is sent.
 """
 
 from collections.abc import Sequence
+from math import nan
 from typing import Any
 
 from bokeh.layouts import column
@@ -37,7 +38,7 @@ class OccupancyFigure:
     """Slots in use above, what waits mirrored below: each on its own scale, one time axis."""
 
     def __init__(self, zone: str) -> None:
-        self._source = ColumnDataSource({"at": [], "in_use": [], "queued": [], "limit": []})
+        self._source = ColumnDataSource(_columns(()))
         self._last: PoolSample | None = None
         above, below = _half("in use", _HALF), _half("waiting", _HALF + _TICKS)
         below.x_range = above.x_range
@@ -98,6 +99,8 @@ def _whole_numbers(condition: str) -> CustomJSTickFormatter:
 
 
 def _columns(samples: Sequence[PoolSample]) -> Columns:
+    if not samples:  # a stepped area without a point hangs the browser in an endless loop
+        return {"at": [nan], "in_use": [nan], "queued": [nan], "limit": [nan]}
     return {
         "at": [milliseconds(sample.at) for sample in samples],
         "in_use": [sample.in_use for sample in samples],

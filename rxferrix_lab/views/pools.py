@@ -120,10 +120,12 @@ class _Page:
     def _new_figures(self) -> None:
         zone = self._controls.zone
         self._figure, self._slot_figure = OccupancyFigure(zone), SlotFigure(zone)
-        self._occupancy.object, self._lanes.object = self._figure.plot, self._slot_figure.plot
         pool = self._pool(self._chosen)
         if pool is not None:
             self._slots.value = pool.limit
+            self._figure.show(pool.history)
+            self._slot_figure.show(pool, milliseconds(self._model.now))
+        self._occupancy.object, self._lanes.object = self._figure.plot, self._slot_figure.plot
 
     def _pool(self, row: str) -> PoolPicture | None:
         return next((pool for pool in self._model.pools if _id_of(pool) == row), None)

@@ -16,6 +16,15 @@ from rxferrix_lab.views.labels import duration, esc, full_instant
 from rxferrix_lab.views.palette import FOLD, GAP, GOOD, QUIET
 
 BROWSER = "browser"
+# Else text, label and outline are of the bar's white once the box was opened.
+_INHERITED = {"color": "inherit !important"}
+_OUTLINE = {"borderColor": "currentColor !important", "opacity": 0.5}
+_ON_THE_BAR = {
+    **_INHERITED,
+    "& .MuiInputLabel-root": _INHERITED,
+    "& label": _INHERITED,
+    "& .MuiOutlinedInput-notchedOutline": _OUTLINE,
+}
 
 
 def pill(text: str, colour: str, title: str = "") -> str:
@@ -47,7 +56,7 @@ class TopBar:
             size="small",
             width=160,
             margin=(6, 6),
-            sx={"color": "inherit !important"},  # else the bar's white
+            sx=_ON_THE_BAR,
         )
         self.row = pn.Row(
             pn.Spacer(sizing_mode="stretch_width"),

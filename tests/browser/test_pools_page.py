@@ -54,6 +54,17 @@ def test_full_pool_says_how_many_wait(page: Page, watch: Watch) -> None:
     assert watch.saw_nothing()
 
 
+def test_another_pool_is_chosen_and_drawn(page: Page, watch: Watch) -> None:
+    row(page, "emails").locator("td").first.wait_for()
+    row(page, NAME).click()
+    expect(page.get_by_role("status")).to_contain_text(f"{NAME} is idle")
+
+    row(page, "emails").click()
+
+    expect(page.get_by_role("status")).to_contain_text("emails is full")
+    assert watch.saw_nothing()
+
+
 def test_pool_is_given_more_slots(page: Page, watch: Watch) -> None:
     page.get_by_label("Slots", exact=True).fill("4")
     page.get_by_label("Slots", exact=True).press("Enter")

@@ -195,3 +195,49 @@ def sleeping_in_a_thread(ctx: SyncActionCtx) -> None:
     except ActionCanceled:
         _came_out.append("woken")
         raise
+
+
+class TestOrCanceled:
+    """A thread races an awaitable, which runs on the app's loop, against the request to stop."""
+
+    async def test_gives_the_value_of_the_work(self, t: TestApp) -> None:
+        job = await t.scheduler.run_after(NOW, race, False)
+        await t.run_due_jobs()
+
+        assert t.job(job).result == "done"
+
+    async def test_ends_the_work_when_asked_to_stop(self, t: TestApp) -> None:
+        _came_out.clear()
+        _began[:] = [anyio.Event()]
+        job = await t.scheduler.run_after(NOW, race, True)
+
+        async with anyio.create_task_group() as beside:
+            beside.start_soon(t.run_due_jobs)
+            await _began[0].wait()
+            assert t.cancel(job)
+
+        assert t.job(job).state == "canceled"
+        assert _came_out == ["asked"]
+
+
+@app.action
+def race(ctx: SyncActionCtx, waits: bool) -> str:
+    try:
+        return ctx.or_canceled(forever() if waits else at_once())
+    except ActionCanceled:
+        _came_out.append("asked")
+        raise
+
+
+async def at_once() -> str:
+    await anyio.lowlevel.checkpoint()
+    return "done"
+
+
+_began: list[anyio.Event] = []  # set when the work of the running test has begun
+
+
+async def forever() -> str:
+    _began[0].set()
+    await anyio.sleep_forever()
+    return "never"

@@ -243,6 +243,17 @@ async def test_cron_declared_anew_does_not_overlap_the_run_of_its_removed_self()
         assert row(t)["skipped"] == 2
 
 
+async def test_cron_removed_in_a_test_stays_declared_in_the_app() -> None:
+    program = Program()
+    program.app.cron("c", "0 0 * * * *", program.rest)
+    async with TestApp(program.app) as t:
+        t.remove_cron("c")
+        assert await t.advance_time(HOUR) == []
+
+    async with TestApp(program.app) as again:
+        assert len(await again.advance_time(HOUR)) == 1
+
+
 async def test_next_run_that_new_rules_of_the_zone_moved_is_computed_again(database: Path) -> None:
     app = Program().cron("0 0 9 * * *", zone="America/Vancouver")
     async with TestApp(app, database=database) as t:

@@ -35,7 +35,7 @@ def test_notebook_runs_from_a_clean_folder(
     monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
     notebook = read(path)
 
-    NotebookClient(notebook, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    NotebookClient(notebook, timeout=30, resources={"metadata": {"path": str(tmp_path)}}).execute()
 
     assert [name for cell in notebook.cells for name in errors_of(cell)] == []
 

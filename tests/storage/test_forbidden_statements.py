@@ -9,6 +9,15 @@ from rxferrix_lab.errors import ForbiddenStatementError
 from rxferrix_lab.storage.statements import inspect
 
 FORBIDDEN = [
+    "CREATE TEMP TABLE scratch AS SELECT 1",
+    "CREATE OR REPLACE TEMPORARY TABLE notes (id BIGINT)",
+    "CREATE TEMP VIEW v AS SELECT 1",
+    "CREATE TEMP MACRO one() AS 1",
+    "CREATE TEMP SEQUENCE s",
+    "CREATE MACRO epoch_us(x) AS 0",
+    "CREATE OR REPLACE MACRO Main.Lower(x) AS 'a'",
+    "CREATE FUNCTION duckdb_tables() AS TABLE SELECT 1",
+    'CREATE MACRO IF NOT EXISTS "max"(x) AS 0',
     "",
     ";",
     "-- nothing",

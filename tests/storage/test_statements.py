@@ -84,7 +84,6 @@ DEFINITIONS = [
     "CREATE TABLE IF NOT EXISTS other.notes (id BIGINT PRIMARY KEY)",
     "CREATE TABLE child (parent BIGINT REFERENCES notes (id))",
     "CREATE OR REPLACE TABLE notes AS FROM _scheduled_jobs",
-    "CREATE TEMP TABLE scratch AS SELECT 1",
     "CREATE VIEW v AS SELECT * FROM _scheduled_jobs",
     "CREATE VIEW v AS SELECT 'x.csv' AS name FROM notes",
     "CREATE OR REPLACE VIEW v AS SELECT 1",
