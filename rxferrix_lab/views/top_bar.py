@@ -21,10 +21,9 @@ _INHERITED = {"color": "inherit !important"}
 _OUTLINE = {"borderColor": "currentColor !important", "opacity": 0.5}
 _ON_THE_BAR = {
     **_INHERITED,
-    "& .MuiInputLabel-root": _INHERITED,
-    "& label": _INHERITED,
     "& .MuiOutlinedInput-notchedOutline": _OUTLINE,
 }
+_LABEL = ".MuiInputLabel-root { color: inherit !important; }"
 
 
 def pill(text: str, colour: str, title: str = "") -> str:
@@ -57,6 +56,7 @@ class TopBar:
             width=160,
             margin=(6, 6),
             sx=_ON_THE_BAR,
+            stylesheets=[_LABEL],
         )
         self.row = pn.Row(
             pn.Spacer(sizing_mode="stretch_width"),
