@@ -76,6 +76,7 @@ class RxFerrix(Declaring):
         )
         self._backup_folder = backup_folder
         self._host = Host()
+        self._pages: list[Served] = []  # dashboards that `serve` began
         self._inside: AbstractAsyncContextManager[None] | None = None
         self._identity: Identity | None = None
 
@@ -91,7 +92,10 @@ class RxFerrix(Declaring):
         Raises:
             DatabaseInUseError, StoreUnavailableError: if the database cannot be had.
         """
-        self._host.run(self._new_runtime())
+        try:
+            self._host.run(self._new_runtime())
+        finally:
+            self._end_pages()
 
     def start(self) -> Self:
         """Run in a thread of its own; harmless when it runs already.
@@ -108,7 +112,15 @@ class RxFerrix(Declaring):
 
         Harmless when stopped.
         """
+        if self._host.is_running:
+            self._runtime.refuse_inside_mutation("stop")
         self._host.stop()
+        self._end_pages()
+
+    def _end_pages(self) -> None:
+        """A page's thread would keep the process alive, with nothing to show."""
+        while self._pages:
+            self._pages.pop().stop()
 
     @property
     def is_running(self) -> bool:
@@ -329,7 +341,9 @@ class RxFerrix(Declaring):
 
         Answers only this machine; `panel serve dashboard --args my_module:app` lets people sign in.
         """
-        return served(self, port, address)
+        page = served(self, port, address)
+        self._pages.append(page)
+        return page
 
     # --- operating ------------------------------------------------------------------------------
     def cancel(self, job: JobId, /) -> bool:

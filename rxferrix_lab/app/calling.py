@@ -6,12 +6,11 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-import anyio
-
 from rxferrix_lab.app.functions import Action, Mutation, Query, Registered
 from rxferrix_lab.app.operations import SYSTEM, Operations
 from rxferrix_lab.app.reading import Reading
 from rxferrix_lab.app.runtime import permit
+from rxferrix_lab.engine.attempts import is_cancelled_from_outside
 from rxferrix_lab.engine.loop import result_of
 from rxferrix_lab.engine.waiting import waiting_on_clock
 from rxferrix_lab.errors import BlockingCallError, UnknownFunctionError
@@ -136,11 +135,11 @@ class Calling:
         async def work() -> None:
             try:
                 value = await self._runtime.run_action(action, args, kwargs, execution)
-            except anyio.get_cancelled_exc_class():
-                future.cancel()
-                raise
-            except BaseException as error:  # noqa: BLE001  # carried to whoever waits
+            except BaseException as error:
                 future.set_exception(error)
+                # An action may raise a cancellation of its own; only the engine's ends this task.
+                if is_cancelled_from_outside(error):
+                    raise
             else:
                 future.set_result(value)
 

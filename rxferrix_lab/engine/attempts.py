@@ -184,7 +184,7 @@ class Attempts:
                 self._watch_time(attempt, action, attempt)
                 event = Succeed(await action.run(attempt, arguments))
         except BaseException as error:
-            if _is_cancelled_from_outside(error):
+            if is_cancelled_from_outside(error):
                 raise
             attempt.raised = error
             event = Fail(error_of(error))
@@ -326,7 +326,7 @@ def _nothing() -> None:
     """What a called action gives back: it has no slot."""
 
 
-def _is_cancelled_from_outside(error: BaseException) -> bool:
+def is_cancelled_from_outside(error: BaseException) -> bool:
     """Whether the whole engine is being cancelled, which no attempt may swallow."""
     is_cancellation = isinstance(error, anyio.get_cancelled_exc_class())
     return is_cancellation and anyio.current_effective_deadline() == float("-inf")

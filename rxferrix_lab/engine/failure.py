@@ -64,7 +64,7 @@ def _is_users(filename: str) -> bool:
 def _message_of(error: BaseException) -> str:
     try:
         return str(error)
-    except Exception as worse:  # noqa: BLE001  # the user's __str__ may do anything
+    except BaseException as worse:  # noqa: BLE001  # the user's __str__ may do anything
         return f"<its message cannot be had: {type(worse).__name__}>"
 
 

@@ -63,12 +63,25 @@ class Store:
         """
         self._lock.acquire()
         try:
+            self._refuse_lone_log()
             if self.wants_compaction:
                 compact_database(self.path)
             self._connect()
         except BaseException:
             self.close()
             raise
+
+    def _refuse_lone_log(self) -> None:
+        """A log without its database holds commits that opening would throw away."""
+        log = Path(f"{self.path}.wal")
+        if not self.is_in_memory and log.is_file() and log.stat().st_size and not self._exists():
+            raise StoreUnavailableError(
+                f"{self.path} is missing, but its log {log} is there and holds what was committed "
+                "last; put the database back beside it, or move the log away to begin anew"
+            )
+
+    def _exists(self) -> bool:
+        return Path(self.path).exists()
 
     def _connect(self) -> None:
         self._openings += 1

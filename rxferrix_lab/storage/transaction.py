@@ -21,7 +21,7 @@ from rxferrix_lab.storage import scheduler_rows
 from rxferrix_lab.storage.catalog import Catalog
 from rxferrix_lab.storage.codec import CRONS, JOBS, POOLS
 from rxferrix_lab.storage.declared_table import make_table
-from rxferrix_lab.storage.ids import IdSequence
+from rxferrix_lab.storage.ids import IdSequence, is_id
 from rxferrix_lab.storage.layer import Layer
 from rxferrix_lab.storage.recent_jobs import RecentJobs
 
@@ -82,7 +82,10 @@ class Transaction:
             self._loaded[job.id] = job
 
     def job(self, job: JobId) -> JobRecord | None:
-        """The job as this transaction sees it."""
+        """The job as this transaction sees it; None also for what is no id at all."""
+        key: object = job
+        if not is_id(key):
+            return None
         found = (
             self.layer.jobs.get(job)
             or self.base.jobs.get(job)

@@ -285,3 +285,40 @@ async def test_a_scheduled_function_has_no_identity() -> None:
         await t.run_due_jobs()
 
         assert t.job(job).result == "nobody"
+
+
+class TestWhatStopsAnApp:
+    """Only the app's own end stops it, whatever a function raises or calls."""
+
+    @pytest.fixture
+    def running(self) -> Generator[RxFerrix, None, None]:
+        app = RxFerrix(interactive=False)
+
+        @app.action
+        async def cancels_itself(ctx: ActionCtx) -> None:
+            raise anyio.get_cancelled_exc_class()
+
+        @app.mutation
+        def stops(ctx: MutationCtx) -> None:
+            app.stop()
+
+        @app.mutation
+        def works(ctx: MutationCtx) -> int:
+            return 1
+
+        app.start()
+        yield app
+        app.stop()
+
+    def test_called_action_that_raises_a_cancellation_ends_alone(self, running: RxFerrix) -> None:
+        with pytest.raises(BaseException) as raised:  # noqa: PT011  # the loop's own kind
+            running.call("cancels_itself")  # type: ignore[arg-type]  # found by its name
+
+        assert type(raised.value).__name__ == "CancelledError"
+        assert running.call("works") == 1  # type: ignore[arg-type]  # found by its name
+
+    def test_stop_inside_a_mutation_is_refused(self, running: RxFerrix) -> None:
+        with pytest.raises(BlockingCallError, match="stop"):
+            running.call("stops")  # type: ignore[arg-type]  # found by its name
+
+        assert running.call("works") == 1  # type: ignore[arg-type]  # found by its name

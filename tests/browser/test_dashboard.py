@@ -224,7 +224,8 @@ def test_what_users_wrote_is_shown_as_text(shop: RxFerrix, opened: Opened, secti
 
     page = opened(f"section={section}")
 
-    page.get_by_text(re.compile(re.escape(NASTY)) if section != "clock" else "UTC").first.wait_for()
+    shown = page.get_by_text(re.compile(re.escape(NASTY)) if section != "clock" else "UTC")
+    shown.locator("visible=true").first.wait_for()
     assert page.locator("img[src=x]").count() == 0
 
 
@@ -233,7 +234,8 @@ def test_what_users_wrote_is_shown_as_text_on_the_job_page(shop: RxFerrix, opene
 
     page = opened(f"section=jobs&job={job}")
 
-    page.get_by_text(re.compile(re.escape(NASTY))).first.wait_for()
+    shown = page.get_by_text(re.compile(re.escape(NASTY)))
+    shown.locator("visible=true").first.wait_for()
     assert page.locator("img[src=x]").count() == 0
 
 

@@ -144,3 +144,15 @@ class TestReopen:
         after = store.transaction()
         assert after.draw_job_id() > drawn
         after.rollback()
+
+
+def test_log_without_its_database_is_refused_and_kept(store: Store) -> None:
+    store.close()
+    log = log_of(store)
+    assert log.stat().st_size
+    Path(store.path).unlink()
+
+    with pytest.raises(StoreUnavailableError, match="put the database back"):
+        store.open()
+
+    assert log.stat().st_size
