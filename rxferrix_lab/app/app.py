@@ -108,10 +108,7 @@ class RxFerrix(Declaring):
         return self
 
     def stop(self) -> None:
-        """Stop cleanly: claim nothing more, give running actions their grace.
-
-        Harmless when stopped.
-        """
+        """Stop cleanly, giving running actions their grace. Harmless when stopped."""
         if self._host.is_running:
             self._runtime.refuse_inside_mutation("stop")
         self._host.stop()
