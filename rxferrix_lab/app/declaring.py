@@ -24,7 +24,7 @@ from rxferrix_lab.app.functions import (
 )
 from rxferrix_lab.app.plan import schedulable
 from rxferrix_lab.app.registry import Registry
-from rxferrix_lab.domain.asked_time import checked_duration
+from rxferrix_lab.domain.asked_time import checked_timedelta
 from rxferrix_lab.domain.cron import CronSchedule
 from rxferrix_lab.domain.cron_record import CronKind, DeclaredCron
 from rxferrix_lab.domain.epoch import EPOCH
@@ -257,7 +257,7 @@ class Declaring:
             InstantError: for a period below one second or above ten years.
             NotSchedulableError, ArgumentsError: if the target does not fit.
         """
-        Interval(checked_duration(every, "interval"), EPOCH)
+        Interval(checked_timedelta(every, "interval"), EPOCH)
         every_us = every // timedelta(microseconds=1)
         return self._declare(name, "interval", (None, None, every_us), fn, args, kwargs)
 

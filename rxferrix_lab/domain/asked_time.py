@@ -10,6 +10,19 @@ EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 FURTHEST = timedelta(days=3653)  # ten years
 
 
+def checked_timedelta(value: object, what: str) -> timedelta:
+    """The value, if it is a timedelta of whatever length.
+
+    Raises:
+        InstantError: otherwise; `what` is what the duration is for.
+    """
+    if not isinstance(value, timedelta):
+        raise InstantError(
+            f"{what} takes a timedelta, not {value!r:.60}; write timedelta(seconds=…)"
+        )
+    return value
+
+
 def checked_duration(value: object, what: str) -> timedelta:
     """The duration, if it is one from zero to ten years.
 

@@ -10,6 +10,8 @@ from rxferrix_lab.storage.statements import inspect
 
 FORBIDDEN = [
     "CREATE TEMP TABLE scratch AS SELECT 1",
+    "CREATE TEMP TABLE _crons (id INTEGER)",
+    "CREATE OR REPLACE TEMP VIEW _crons AS SELECT 1",
     "CREATE OR REPLACE TEMPORARY TABLE notes (id BIGINT)",
     "CREATE TEMP VIEW v AS SELECT 1",
     "CREATE TEMP MACRO one() AS 1",
