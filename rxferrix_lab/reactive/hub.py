@@ -97,10 +97,10 @@ class Hub:
                 with_tables = began - tables_at >= TABLES_S
                 tables_at = began if with_tables else tables_at
                 self.take(with_tables=with_tables)
-                self._wake_all()
                 took = stopwatch_s() - began
-                rest_s = max(FRAME_S, FRAME_S * self.followers / AT_FULL_RATE, took * REST)
-                self._rest(min(rest_s, LONGEST_REST_S), is_owed=not with_tables)
+                self._wake_all()
+                rest_s = min(max(FRAME_S, took * REST), LONGEST_REST_S)
+                self._rest(rest_s, is_owed=not with_tables)
         finally:
             stop_listening()
 
@@ -131,10 +131,17 @@ class Hub:
             self._news.notify_all()
 
     def _wake_all(self) -> None:
+        """Wake the followers; many of them one after the other, so that no job waits for all."""
         with self._news:
-            followers = list(self._followers.values())
-        for wake in followers:
-            wake()
+            keys = list(self._followers)
+        pause_s = FRAME_S / AT_FULL_RATE if len(keys) > AT_FULL_RATE else 0.0
+        for key in keys:
+            with self._news:
+                wake = self._followers.get(key)
+                if wake is not None and pause_s:
+                    self._news.wait_for(lambda: not self._followers, pause_s)
+            if wake is not None:
+                wake()
 
     # --- pictures -------------------------------------------------------------------------------
     def take(self, *, with_tables: bool = True) -> Picture:
