@@ -20,7 +20,7 @@ from rxferrix_lab.reactive.picture import Picture
 from rxferrix_lab.storage.store import DatabaseError
 
 FRAME_S = 0.25
-AT_FULL_RATE = 12  # followers; more are woken less often, for each costs a drawing
+AT_FULL_RATE = 8  # followers; more are woken less often, for each costs a drawing
 TABLES_S = 1.0
 GLANCE_S = 0.5  # how often the progress of running actions is looked at
 HEARTBEAT_S = 2.0
