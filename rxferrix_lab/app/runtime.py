@@ -231,7 +231,7 @@ class Runtime:
                 lifetime.end()
         if tables is not None:
             tables |= snapshot.tables
-        return signature.decode_result(signature.encode_result(result))  # type: ignore[return-value]
+        return signature.decode_result(signature.encode_result(result))  # type: ignore[return-value]  # as annotated
 
     def mutation_soon(
         self, fn: Mutation[..., T], args: Args, kwargs: Kwargs, caller: Execution
@@ -251,7 +251,7 @@ class Runtime:
     ) -> T:
         """Run a mutation and return its result once it has committed."""
         encoded = await result_of(self.mutation_soon(fn, args, kwargs, caller))
-        return fn.signature.decode_result(encoded)  # type: ignore[return-value]
+        return fn.signature.decode_result(encoded)  # type: ignore[return-value]  # as annotated
 
     async def run_action(
         self, fn: Action[..., T], args: Args, kwargs: Kwargs, caller: Execution
@@ -262,7 +262,7 @@ class Runtime:
         attempts = self.engine.attempts
         attempt = attempts.new(replace(caller, function=fn.name), runner, None)
         encoded = await attempts.run_called(attempt, runner, arguments)
-        return fn.signature.decode_result(encoded)  # type: ignore[return-value]
+        return fn.signature.decode_result(encoded)  # type: ignore[return-value]  # as annotated
 
     async def run_inner_action(
         self, fn: Action[..., T], args: Args, kwargs: Kwargs, outer: Attempt
@@ -271,7 +271,7 @@ class Runtime:
         runner = ActionRunner(fn, self)
         arguments = runner.prepare(fn.signature.encode(args, kwargs))
         encoded = await self.engine.attempts.run_inner(outer, fn.name, runner, arguments)
-        return fn.signature.decode_result(encoded)  # type: ignore[return-value]
+        return fn.signature.decode_result(encoded)  # type: ignore[return-value]  # as annotated
 
     async def schedule(self, body: Callable[[Desk], T], caller: Execution) -> T:
         """Run a scheduling body in a transaction of its own."""

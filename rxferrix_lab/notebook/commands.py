@@ -229,7 +229,7 @@ def _call_of(
     return name, args, kwargs
 
 
-def _caught(*args: Any, **kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:  # noqa: ANN401
+def _caught(*args: Any, **kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:  # noqa: ANN401  # any call
     """The arguments of a call."""
     return args, kwargs
 

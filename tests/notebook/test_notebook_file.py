@@ -10,8 +10,8 @@ from rxferrix_lab.notebook.notebook_file import database_beside
 @pytest.mark.parametrize(
     ("environ", "namespace", "file"),
     [
-        ({"JPY_SESSION_NAME": "/work/sales.ipynb"}, {}, "sales.duckdb"),
-        ({}, {"__vsc_ipynb_file__": "/work/my notes.ipynb"}, "my notes.duckdb"),
+        ({"JPY_SESSION_NAME": "/books/sales.ipynb"}, {}, "sales.duckdb"),
+        ({}, {"__vsc_ipynb_file__": "/books/my notes.ipynb"}, "my notes.duckdb"),
         ({"JPY_SESSION_NAME": "console-1-a4"}, {}, "rxferrix.duckdb"),
         ({"JPY_SESSION_NAME": ".ipynb"}, {}, "rxferrix.duckdb"),
         ({}, {}, "rxferrix.duckdb"),
