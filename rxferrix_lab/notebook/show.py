@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from panel.viewable import Viewable
 
     from rxferrix_lab.app.app import RxFerrix
-    from rxferrix_lab.views.local_server import LocalDashboard
+    from rxferrix_lab.app.serving import Served
 
 
 class Show:
@@ -48,15 +48,15 @@ class Show:
         """The workpools: slots in use, and what waits for one."""
         return self._in_cell(pools.view, zone)
 
-    def dashboard(self, *, port: int | None = None) -> LocalDashboard:
-        """The whole dashboard of this app, served to this machine; has a `url`, and `stop()`.
+    def dashboard(self, *, port: int | None = None) -> Served:
+        """The whole dashboard of this app, served to this machine until it or the app is stopped.
 
         Args:
             port: a free one where it is not given.
         """
-        from rxferrix_lab.views.local_server import serve_locally  # loads all pages
+        from rxferrix_lab.views.serving import free_port  # loads all pages
 
-        return serve_locally(self._app, port)
+        return self._app.serve(port if port is not None else free_port())
 
     def lab(self, *, zone: str | None = None, days: float = 7.0) -> Viewable:
         """A slider that steps the time of an app on a `VirtualClock`.

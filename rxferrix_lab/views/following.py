@@ -1,12 +1,14 @@
 """A session follows the app: pictures arrive on the session's own loop, a few times a second.
 
 One subscription for each session. However many pictures come, one callback waits at a time; a
-session that ends leaves nothing behind.
+session that ends leaves nothing behind. Drawing begins when the browser says that it has the page:
+what is held before that, panel drops, and the page would stay as it was.
 """
 
 import threading
 from collections.abc import Callable
 
+import panel as pn
 from bokeh.document import Document
 from panel.io.document import hold
 
@@ -40,16 +42,23 @@ def follow(model: LiveModel, document: Document, drawn: Callable[[], object]) ->
             with hold(document):
                 drawn()
 
-    stop_following = model.follow(wake)
+    ends: list[Callable[[], None]] = []
+
+    def begin() -> None:
+        if not has_ended:
+            ends.append(model.follow(wake))
+            wake()
 
     def stop() -> None:
         nonlocal has_ended
         has_ended = True
-        stop_following()
+        while ends:
+            ends.pop()()
 
     def ended(session_context: object) -> None:
         del session_context
         stop()
 
     document.on_session_destroyed(ended)
+    pn.state.onload(begin)
     return stop

@@ -2,6 +2,7 @@
 
 import socket
 import threading
+from html import escape
 from typing import Any
 
 import panel as pn
@@ -47,7 +48,19 @@ class ServedPage:
         self._thread.stop()
         self._thread.join(5)
 
+    def _repr_html_(self) -> str:
+        url = escape(self.url)
+        return f'the dashboard of this app: <a href="{url}" target="_blank">{url}</a>'
+
 
 def serve(app: RxFerrix, port: int, address: str) -> ServedPage:
     """Serve the app's page."""
     return ServedPage(app, port, address)
+
+
+def free_port() -> int:
+    """A port of this machine that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

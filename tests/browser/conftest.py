@@ -15,6 +15,11 @@ from rxferrix_lab import RxFerrix
 from tests.browser.shop import make_shop
 
 READY = "Bokeh app running at"
+# What the browser says of a server that is killed, and of none.
+GONE = (
+    *("ERR_CONNECTION", "Lost websocket", "WebSocket", "Failed to load resource"),
+    "not connected so cannot send",
+)
 
 
 class Complaints:

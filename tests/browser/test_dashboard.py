@@ -9,8 +9,9 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from rxferrix_lab import JobId, MutationCtx, RxFerrix
+from rxferrix_lab.views.serving import serve
 from tests.browser.alone import menu_item
-from tests.browser.conftest import Complaints
+from tests.browser.conftest import GONE, Complaints
 from tests.browser.shop import NASTY
 
 pytestmark = pytest.mark.browser
@@ -156,15 +157,30 @@ def test_zone_chosen_in_the_bar_changes_every_time_on_the_page(
     page.wait_for_url(re.compile("zone=Pacific"))
 
 
-def test_page_of_an_app_that_has_stopped_says_that_it_is_stale(
-    shop: RxFerrix, opened: Opened
+def test_page_of_an_app_that_has_stopped_says_that_its_server_is_gone(
+    shop: RxFerrix, opened: Opened, complaints: Complaints
 ) -> None:
+    complaints.allowed = GONE
     page = opened()
+
+    shop.stop()
+
+    expect(page.get_by_text("The server is gone.")).to_be_visible(timeout=20_000)
+
+
+def test_page_whose_server_outlives_its_app_says_that_it_is_stale(
+    shop: RxFerrix, free_port: int, page: Page, complaints: Complaints
+) -> None:
+    del complaints
+    served = serve(shop, free_port, "localhost")
+    page.goto(served.url)
+    page.get_by_text("LIVE", exact=True).wait_for()
     expect(page.get_by_role("alert")).to_be_hidden()
 
     shop.stop()
 
     expect(page.get_by_role("alert")).to_contain_text("Stale")
+    served.stop()
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,11 @@ from playwright.sync_api import Browser, Page, expect
 
 from rxferrix_lab import RxFerrix
 from rxferrix_lab.storage.store import Store
-from tests.browser.conftest import Complaints, Server
+from tests.browser.conftest import GONE, Complaints, Server
 from tests.browser.shop import make_shop
 
 pytestmark = pytest.mark.browser
 
-# What the browser says of a server that is killed, and of none.
-GONE = ("ERR_CONNECTION", "Lost websocket", "WebSocket", "Failed to load resource")
 KEEP_SOCKETS = """
 window.sockets = []
 const Plain = WebSocket

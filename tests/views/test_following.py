@@ -2,9 +2,14 @@
 
 import threading
 from collections.abc import Iterator
+from functools import partial
 
+import panel as pn
 import pytest
 from bokeh.document import Document
+from bokeh.events import DocumentReady
+from panel.io.document import MockSessionContext
+from panel.io.state import set_curdoc
 
 from rxferrix_lab import RxFerrix
 from rxferrix_lab.reactive.controls import Controls
@@ -38,6 +43,23 @@ def test_one_callback_waits_however_many_pictures_come(app: RxFerrix) -> None:
     assert waiting(document) == 1
     stop()
     stop_counting()
+
+
+def test_nothing_is_drawn_before_the_browser_has_the_page(app: RxFerrix) -> None:
+    document, model = Document(), app.model()
+    session = MockSessionContext(document=document)
+    document._session_context = lambda: session  # type: ignore[assignment]  # as panel itself does
+    drawn: list[int] = []
+    with set_curdoc(document):
+        document.on_event("document_ready", partial(pn.state._schedule_on_load, document))
+        stop = follow(model, document, lambda: drawn.append(1))
+    assert (model.hub.followers, waiting(document)) == (0, 0)
+
+    document.callbacks.trigger_event(DocumentReady())
+
+    assert (model.hub.followers, waiting(document)) == (1, 1)
+    stop()
+    assert drawn == []
 
 
 def test_fifty_sessions_that_ended_leave_no_thread_no_listener_and_no_watcher(
