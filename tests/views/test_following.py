@@ -51,7 +51,9 @@ def test_nothing_is_drawn_before_the_browser_has_the_page(app: RxFerrix) -> None
     document._session_context = lambda: session  # type: ignore[assignment]  # as panel itself does
     drawn: list[int] = []
     with set_curdoc(document):
-        document.on_event("document_ready", partial(pn.state._schedule_on_load, document))
+        # As panel's own application does.
+        has_loaded = pn.state._schedule_on_load  # pyright: ignore[reportPrivateUsage]
+        document.on_event("document_ready", partial(has_loaded, document))
         stop = follow(model, document, lambda: drawn.append(1))
     assert (model.hub.followers, waiting(document)) == (0, 0)
 
