@@ -21,6 +21,7 @@ from rxferrix_lab.storage.store import DatabaseError
 
 FRAME_S = 0.25
 AT_FULL_RATE = 8  # followers; more are woken less often, for each costs a drawing
+TURN_S = FRAME_S / AT_FULL_RATE
 TABLES_S = 1.0
 GLANCE_S = 0.5  # how often the progress of running actions is looked at
 HEARTBEAT_S = 2.0
@@ -99,8 +100,9 @@ class Hub:
                 self.take(with_tables=with_tables)
                 took = stopwatch_s() - began
                 self._wake_all()
-                rest_s = min(max(FRAME_S, took * REST), LONGEST_REST_S)
-                self._rest(rest_s, is_owed=not with_tables)
+                spent = stopwatch_s() - began
+                rest_s = min(max(FRAME_S, took * REST), LONGEST_REST_S) - spent
+                self._rest(max(rest_s, 0.0), is_owed=not with_tables)
         finally:
             stop_listening()
 
@@ -131,15 +133,14 @@ class Hub:
             self._news.notify_all()
 
     def _wake_all(self) -> None:
-        """Wake the followers; many of them one after the other, so that no job waits for all."""
+        """Wake the followers one after the other, so that no job waits for all their drawings."""
         with self._news:
             keys = list(self._followers)
-        pause_s = FRAME_S / AT_FULL_RATE if len(keys) > AT_FULL_RATE else 0.0
-        for key in keys:
+        for turn, key in enumerate(keys):
             with self._news:
+                if turn:
+                    self._news.wait_for(lambda: not self._followers, TURN_S)
                 wake = self._followers.get(key)
-                if wake is not None and pause_s:
-                    self._news.wait_for(lambda: not self._followers, pause_s)
             if wake is not None:
                 wake()
 

@@ -17,7 +17,7 @@ from rxferrix_lab.errors import RxFerrixError
 
 SAMPLE_APP = "dashboard.demo:app"
 CACHE_KEY = "rxferrix-hosted"
-TURN_S = 0.0005  # how long a page's thread may keep the interpreter from the engine's; else 5 ms
+TURN_S = 0.0001  # how long a page's thread may keep the interpreter from the engine's; else 5 ms
 
 
 class Hosted:

@@ -12,6 +12,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from bokeh.client import pull_session
+from bokeh.document.events import MessageSentEvent
+from bokeh.events import DocumentReady
 
 from rxferrix_lab import RxFerrix
 from tests.benchmarks.bench_lateness import Lateness, print_lateness
@@ -28,6 +30,10 @@ def open_sessions(app: RxFerrix, sessions: int) -> Generator[None]:
     """So many pages of the app's dashboard, until the block ends."""
     served = app.serve(PORT)
     opened = [pull_session(url=served.url) for _ in range(sessions)]
+    for session in opened:
+        ready = MessageSentEvent(session.document, "bokeh_event", DocumentReady())
+        session.document.callbacks.trigger_on_change(ready)
+        session.force_roundtrip()
     following = app.model().hub.followers
     if following < sessions:
         raise RuntimeError(f"only {following} of {sessions} sessions follow the app")

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 import panel as pn
 import pytest
@@ -51,9 +52,8 @@ def test_nothing_is_drawn_before_the_browser_has_the_page(app: RxFerrix) -> None
     document._session_context = lambda: session  # type: ignore[assignment]  # as panel itself does
     drawn: list[int] = []
     with set_curdoc(document):
-        # As panel's own application does.
-        has_loaded = pn.state._schedule_on_load  # pyright: ignore[reportPrivateUsage]
-        document.on_event("document_ready", partial(has_loaded, document))
+        ready: Any = pn.state  # panel's own application hears the browser by what is private to it
+        document.on_event("document_ready", partial(ready._schedule_on_load, document))
         stop = follow(model, document, lambda: drawn.append(1))
     assert (model.hub.followers, waiting(document)) == (0, 0)
 
