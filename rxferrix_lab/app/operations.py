@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from rxferrix_lab.app.runtime import Runtime
-from rxferrix_lab.domain.job import JobId, JobRecord
+from rxferrix_lab.domain.job import RERUNNABLE, JobId, JobRecord
 from rxferrix_lab.domain.log_entry import LogEntry
 from rxferrix_lab.domain.workpool import check_parallelism
 from rxferrix_lab.engine import crons, pools
@@ -119,7 +119,7 @@ class Operations:
         def body(tx: Transaction) -> int:
             tx.prefetch(jobs)
             found = [tx.job(job) for job in jobs]
-            ended = [job for job in found if job and job.state in ("failed", "canceled")]
+            ended = [job for job in found if job and job.state in RERUNNABLE]
             pools = (None, *self._runtime.pools)
             again = [job.id for job in ended if job.pool in pools]
             for job in again:
@@ -256,7 +256,7 @@ def rerun(transaction: Transaction, program: Program, job: JobId, now: datetime)
     old = transaction.job(job)
     if old is None:
         raise UnknownJobError(job)
-    if old.state not in ("failed", "canceled"):
+    if old.state not in RERUNNABLE:
         raise NotRerunnableError(job, old.state)
     if old.pool is not None and old.pool not in program.pools:
         raise UnknownPoolError(old.pool, sorted(program.pools))

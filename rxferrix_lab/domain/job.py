@@ -18,6 +18,8 @@ Trigger = Literal["user", "cron", "catch_up", "manual", "on_complete"]
 
 UNFINISHED: frozenset[JobState] = frozenset({"pending", "running", "canceling"})
 FINISHED: frozenset[JobState] = frozenset({"succeeded", "failed", "canceled"})
+CANCELABLE: frozenset[JobState] = frozenset({"pending", "running"})
+RERUNNABLE: frozenset[JobState] = frozenset({"failed", "canceled"})
 
 
 @dataclass(frozen=True, slots=True)

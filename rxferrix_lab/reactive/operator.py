@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from rxferrix_lab.app.operations import Operations
 from rxferrix_lab.app.runtime import Runtime
-from rxferrix_lab.domain.job import JobId
+from rxferrix_lab.domain.job import CANCELABLE, RERUNNABLE, JobId
 from rxferrix_lab.engine.cancellation import PoolCancellation
 from rxferrix_lab.engine.loop import result_of
 from rxferrix_lab.engine.program import Identity
@@ -62,11 +62,11 @@ class Operator:
 
     async def cancel_matching(self, search: JobSearch) -> int:
         """Cancel every job that matches at this moment."""
-        return await self.cancel_jobs(await self._matching(search))
+        return await self.cancel_jobs(await self._matching(search.among(CANCELABLE)))
 
     async def rerun_matching(self, search: JobSearch) -> int:
         """Run every job again that matches at this moment and failed or was canceled."""
-        return await self.rerun_jobs(await self._matching(search))
+        return await self.rerun_jobs(await self._matching(search.among(RERUNNABLE)))
 
     async def _matching(self, search: JobSearch) -> list[JobId]:
         def look() -> list[JobId]:

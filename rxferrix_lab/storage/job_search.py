@@ -1,13 +1,13 @@
 """Looking for jobs: which match a filter, how many, and one page of them in a chosen order."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
 import duckdb
 
-from rxferrix_lab.domain.job import JobId, JobRecord, JobState
+from rxferrix_lab.domain.job import CANCELABLE, RERUNNABLE, JobId, JobRecord, JobState
 from rxferrix_lab.storage.codec import JOBS
 
 # What a page can be sorted by. None of them is ever null, so that a page has a place in the order.
@@ -39,6 +39,11 @@ class JobSearch:
     job: JobId | None = None
     since: datetime | None = None  # asked for at this instant or later
     until: datetime | None = None  # asked for before this instant
+
+    def among(self, states: frozenset[JobState]) -> "JobSearch":
+        """The same search, of jobs in these states only."""
+        asked = states if self.states is None else states.intersection(self.states)
+        return replace(self, states=tuple(sorted(asked)))
 
     def condition(self) -> tuple[str, dict[str, Any]]:
         """The WHERE clause, and its parameters."""
@@ -96,11 +101,15 @@ class JobPage:
         jobs: in the order asked for.
         total: how many match in all.
         position: how many of them come before the first of `jobs`.
+        cancelable: how many of all have not ended, and are not being canceled.
+        rerunnable: how many of all failed or were canceled.
     """
 
     jobs: tuple[JobRecord, ...]
     total: int
     position: int
+    cancelable: int = 0
+    rerunnable: int = 0
 
 
 def find_jobs(
@@ -153,8 +162,7 @@ def page_of_jobs(
         # Too near an end for a whole page: show the page at that end.
         place = Place("first" if place.where == "before" else "last")
         jobs = _rows(connection, search, order, place, None, size)
-    total, position = _counts(connection, search, order, jobs)
-    return JobPage(tuple(jobs), total, position)
+    return JobPage(tuple(jobs), *_counts(connection, search, order, jobs))
 
 
 Key = tuple[Any, JobId]  # the value sorted by, of the column's own type, and the id
@@ -210,7 +218,7 @@ def _counts(
     search: JobSearch,
     order: Order,
     jobs: Sequence[JobRecord],
-) -> tuple[int, int]:
+) -> tuple[int, int, int, int]:
     condition, values = search.condition()
     is_before = "false"
     if jobs:
@@ -221,10 +229,14 @@ def _counts(
             values |= {"key": first[0], "key_id": first[1]}
     row = connection.execute(
         f"""
-        SELECT count(*), count(*) FILTER (WHERE {is_before})
+        SELECT
+            count(*),
+            count(*) FILTER (WHERE {is_before}),
+            count(*) FILTER (WHERE state IN (SELECT unnest($cancelable::VARCHAR[]))),
+            count(*) FILTER (WHERE state IN (SELECT unnest($rerunnable::VARCHAR[])))
         FROM _scheduled_jobs
         WHERE {condition}
         """,  # from ORDERS and our own names
-        values,
+        values | {"cancelable": list(CANCELABLE), "rerunnable": list(RERUNNABLE)},
     ).fetchone()
-    return (row[0], row[1]) if row else (0, 0)
+    return (row[0], row[1], row[2], row[3]) if row else (0, 0, 0, 0)

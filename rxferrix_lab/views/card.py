@@ -19,15 +19,14 @@ BORDER = {
 class TextPane(pn.pane.HTML):
     """Sends its text alone when the text changes.
 
-    Panel sends the style sheets with it again, which in a notebook it names by addresses on the
-    network.
+    Panel works out all that a pane has, for every text, and sends its style sheets again, which in
+    a notebook it names by addresses on the network.
     """
 
     def _update(self, ref: str, model: Model) -> None:
         del ref
-        properties = self._get_properties(model.document)
-        properties.pop("stylesheets", None)
-        model.update(**properties)
+        shown = self._process_param_change({"object": self.object})  # type: ignore[no-untyped-call]
+        model.update(**shown)
 
 
 def html(text: str = "", **settings: object) -> pn.pane.HTML:

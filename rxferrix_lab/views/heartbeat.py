@@ -33,8 +33,7 @@ if (!window.rxferrixWaits) {
 class Heartbeat(JSComponent):
     """An invisible pulse; a banner where it stops."""
 
-    beat: int = param.Integer(default=0)  # type: ignore[assignment]  # a param descriptor
-    problem: str = param.String(default="")  # type: ignore[assignment]
+    problem: str = param.String(default="")  # type: ignore[assignment]  # a param descriptor
 
     _esm = """
     export function render({model, el}) {
@@ -57,7 +56,7 @@ class Heartbeat(JSComponent):
         const time = Math.round(quiet / 1000) + ' s.'
         tell(isStale ? 'Stale: nothing was heard of the app for ' + time : '')
       }
-      model.on('beat', () => { last = Date.now(); look() })
+      model.on('msg:custom', () => { last = Date.now(); look() })
       model.on('problem', look)
       const lost = () => { isLost = true; look() }
       window.addEventListener('rxferrix-lost', lost)
@@ -72,7 +71,10 @@ class Heartbeat(JSComponent):
 
     def pulse(self, health: Health) -> None:
         """Say that the picture is of now, or what is wrong with it or with the app."""
-        self.param.update(beat=self.beat + 1, problem=banner_of(health))
+        problem = banner_of(health)
+        if problem != self.problem:
+            self.problem = problem
+        self._send_msg("beat")
 
 
 def banner_of(health: Health) -> str:

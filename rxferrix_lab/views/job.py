@@ -245,6 +245,8 @@ def _error_card(error: JobError) -> str:
 
 def _attempts(details: JobDetails, zone: str) -> str:
     rows = "".join(_attempt(row, zone) for row in details.executions)
+    if not rows and details.job.state in ("running", "canceling"):
+        return empty(f"Attempt {details.job.attempt} runs.", "It gets a row here once it ends.")
     if not rows:
         return empty("It has not been attempted.", "Each attempt gets a row here.")
     head = (

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
-from rxferrix_lab.domain.job import FINISHED, JobRecord
+from rxferrix_lab.domain.job import CANCELABLE, FINISHED, RERUNNABLE, JobRecord
 from rxferrix_lab.views.grid import Action, Column
 from rxferrix_lab.views.labels import NONE, ago, duration, instant, number, short
 
@@ -55,9 +55,9 @@ def _row(job: JobRecord, zone: str, now: datetime, *, with_buttons: bool) -> dic
 
 def buttons(job: JobRecord) -> list[str]:
     """What can be done with a job in its state."""
-    if job.state in ("pending", "running"):
+    if job.state in CANCELABLE:
         return [CANCEL.name]
-    return [RERUN.name] if job.state in ("failed", "canceled") else []
+    return [RERUN.name] if job.state in RERUNNABLE else []
 
 
 def state_note(job: JobRecord) -> str:

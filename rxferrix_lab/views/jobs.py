@@ -188,16 +188,28 @@ class JobList:
         self._label_buttons()
 
     def _label_buttons(self, *_: object) -> None:
-        chosen, total = len(self._grid.selected), self._page.total
-        for name, label, count in (
-            ("cancel", f"Cancel selected ({chosen})", chosen),
-            ("rerun", f"Run selected again ({chosen})", chosen),
-            ("cancel_all", f"Cancel all {number(total)}", total),
-            ("rerun_all", f"Run all {number(total)} again", total),
+        counts = self._counts()
+        for name, label in (
+            ("cancel", f"Cancel selected ({counts['cancel']})"),
+            ("rerun", f"Run selected again ({counts['rerun']})"),
+            ("cancel_all", f"Cancel all {number(counts['cancel_all'])}"),
+            ("rerun_all", f"Run all {number(counts['rerun_all'])} again"),
         ):
+            count = counts[name]
             button = self._bulk[name]
             if (button.label, button.disabled) != (label, not count):
                 button.param.update(label=label, disabled=not count)
+
+    def _counts(self) -> dict[str, int]:
+        """How many jobs each button would change now."""
+        chosen = set(self._grid.selected)
+        rows = [row for row in self._grid.rows if row["_id"] in chosen]
+        return {
+            "cancel": sum(CANCEL.name in row["_actions"] for row in rows),
+            "rerun": sum(RERUN.name in row["_actions"] for row in rows),
+            "cancel_all": self._page.cancelable,
+            "rerun_all": self._page.rerunnable,
+        }
 
     # --- doing ----------------------------------------------------------------------------------
     def _open(self, row: str) -> None:
@@ -220,8 +232,7 @@ class JobList:
 
     def _bulk_clicked(self, name: str, event: object) -> None:
         del event
-        is_all = name.endswith("_all")
-        count = self._page.total if is_all else len(self._grid.selected)
+        count = self._counts()[name]
         verb = "Cancel" if name.startswith("cancel") else "Run again"
         search, jobs = self._search(), [JobId(int(row)) for row in self._grid.selected]
 

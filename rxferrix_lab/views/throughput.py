@@ -1,6 +1,6 @@
 """How many jobs ended in each minute of the last hour, by state."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -60,8 +60,28 @@ class Throughput:
             return
         if self._shown is None or self._shown[2] != zone:
             self._plot.xaxis[0].formatter = wall_ticks(zone)
-        self._shown = wanted
-        self._source.data = _columns(buckets, minute)
+        was, self._shown = self._shown, wanted
+        fresh = _columns(buckets, minute)
+        if was is None or was[1] != minute:
+            self._source.data = fresh
+        else:
+            shown: Any = self._source.data
+            self._source.patch(_changed(shown, fresh))
+
+
+def _changed(
+    shown: Mapping[str, Sequence[Any]], fresh: Mapping[str, Sequence[Any]]
+) -> dict[str, list[tuple[int, Any]]]:
+    """The values that differ, by column and place: few, where only the newest minute grew."""
+    changes = {
+        name: [
+            (at, new)
+            for at, (old, new) in enumerate(zip(shown[name], fresh[name], strict=True))
+            if old != new
+        ]
+        for name in ENDED
+    }
+    return {name: found for name, found in changes.items() if found}
 
 
 def _columns(buckets: Sequence[Bucket], minute: datetime) -> dict[str, Any]:

@@ -111,6 +111,7 @@ def test_cancelling_all_of_many_asks_first_with_the_number(shop: RxFerrix, opene
 
     expect(page.get_by_text(re.compile("101 jobs are canceled or stopping"))).to_be_visible()
     assert set(shop.jobs(function="hold", pool="orders")["state"]) <= {"canceled", "canceling"}
+    expect(page.get_by_role("button", name="Cancel all 0")).to_be_disabled()
 
 
 def test_job_page_shows_the_error_and_where_it_was_raised(shop: RxFerrix, opened: Opened) -> None:

@@ -47,6 +47,15 @@ async def test_cancelling_all_that_match_is_one_row_in_the_log(app: RxFerrix) ->
         assert log.values.tolist() == [["ann", "cancel: 5 jobs: 1, 2, 3, 4, 5"]]
 
 
+async def test_of_what_matches_only_what_has_not_ended_is_canceled(app: RxFerrix) -> None:
+    async with TestApp(app) as t:
+        first, _ = await t.run_mutation("plan", 2)
+        t.cancel(first)
+
+        assert await Operator(t.runtime, ANN).cancel_matching(JobSearch()) == 1
+        assert await Operator(t.runtime, ANN).rerun_matching(JobSearch()) == 2
+
+
 async def test_jobs_that_ended_are_left_out_of_a_cancellation(app: RxFerrix) -> None:
     async with TestApp(app) as t:
         first, second = await t.run_mutation("plan", 2)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rxferrix_lab.domain.job import JobId, JobRecord, JobState
+from rxferrix_lab.domain.job import CANCELABLE, JobId, JobRecord, JobState
 from rxferrix_lab.domain.outcome import JobError
 from rxferrix_lab.storage.job_export import exported_jobs, parquet_of, sql_of
 from rxferrix_lab.storage.job_search import (
@@ -117,6 +117,39 @@ def test_page_at_a_job_that_is_gone_is_the_first(store: Store) -> None:
 
 def test_order_of_an_unknown_column_is_that_of_the_ids(store: Store) -> None:
     assert ids(page(store, JobSearch(), Order("id; DROP TABLE _scheduled_jobs"), Place()))[0] == 20
+
+
+@pytest.mark.parametrize(
+    ("search", "counts"),
+    [
+        (JobSearch(), (20, 6, 7)),
+        (JobSearch(states=("pending",)), (6, 6, 0)),
+        (JobSearch(states=("succeeded",)), (7, 0, 0)),
+        (JobSearch(pool="mail"), (10, 3, 3)),
+    ],
+)
+def test_page_knows_how_many_could_be_canceled_and_run_again(
+    store: Store, search: JobSearch, counts: tuple[int, int, int]
+) -> None:
+    found = page(store, search, Order(), Place())
+
+    assert (found.total, found.cancelable, found.rerunnable) == counts
+
+
+@pytest.mark.parametrize(
+    ("asked", "left"),
+    [
+        (None, ("pending", "running")),
+        (("pending", "failed"), ("pending",)),
+        (("succeeded",), ()),
+    ],
+)
+def test_search_is_narrowed_to_some_states(
+    asked: tuple[JobState, ...] | None, left: tuple[JobState, ...]
+) -> None:
+    search = JobSearch(states=asked, pool="mail")
+
+    assert search.among(CANCELABLE) == JobSearch(states=left, pool="mail")
 
 
 FILTERS: list[tuple[dict[str, Any], set[int]]] = [
