@@ -4,6 +4,7 @@ What goes wrong is kept for the page to show, which tries again whenever somebod
 """
 
 import importlib
+import logging
 import sys
 import threading
 import traceback
@@ -18,6 +19,7 @@ from rxferrix_lab.errors import RxFerrixError
 SAMPLE_APP = "dashboard.demo:app"
 CACHE_KEY = "rxferrix-hosted"
 TURN_S = 0.0001  # how long a page's thread may keep the interpreter from the engine's; else 5 ms
+_log = logging.getLogger(__name__)
 
 
 class Hosted:
@@ -52,6 +54,12 @@ class Hosted:
                 self._app.stop()
 
     def _imported(self) -> RxFerrix | None:
+        found = self._found()
+        if found is None:
+            _log.error("the app %s could not be imported:\n%s", self.target, self.problem)
+        return found
+
+    def _found(self) -> RxFerrix | None:
         self.is_import_failure = True
         module, _, name = self.target.partition(":")
         try:
@@ -73,6 +81,7 @@ class Hosted:
             return app.start()
         except (RxFerrixError, OSError) as error:
             self.problem = str(error)
+            _log.error("the app %s could not be started: %s", self.target, self.problem)
             return None
 
 

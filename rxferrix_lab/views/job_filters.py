@@ -111,6 +111,7 @@ def _choice(label: str) -> pmui.Select:
         value=ANY,
         size="small",
         width=160,
+        sx={"& .MuiInputBase-root": {"height": "37px"}},  # as high as a text field
         margin=(6, 4),
         searchable=True,
     )

@@ -36,6 +36,7 @@ def lane_figure(lanes: Lanes, *, now: datetime | None = None) -> figure:
         tools="xpan,xwheel_zoom,reset",
         active_scroll=None,
         toolbar_location=None,
+        outline_line_color=None,
         min_border_right=28,  # the last label is wider than what is right of its tick
         output_backend="canvas",
     )

@@ -7,7 +7,7 @@ model of its own, and those of the others rest.
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import panel as pn
 import panel_material_ui as pmui
@@ -22,38 +22,10 @@ from rxferrix_lab.views.access import Visitor, sign_in_is_on, visitor
 from rxferrix_lab.views.following import follow
 from rxferrix_lab.views.heartbeat import Heartbeat, come_back
 from rxferrix_lab.views.hosting import Hosted, hosted
-from rxferrix_lab.views.palette import ACCENT
 from rxferrix_lab.views.state_pages import app_failed, sign_in_lost, sign_in_needed
+from rxferrix_lab.views.theme import THEME
 from rxferrix_lab.views.top_bar import TopBar
 
-
-def _theme(paper: str, text: str, ground: str, line: str) -> dict[str, Any]:
-    bar: dict[str, Any] = {
-        "backgroundColor": paper,
-        "color": text,
-        "boxShadow": "none",
-        "borderBottom": line,
-    }
-    # The title's white is written into the component; it must read on a white bar as well.
-    bar |= {
-        "& a, & .title": {"color": "inherit !important"},
-        "& .title": {"fontSize": "20px", "whiteSpace": "nowrap"},
-    }
-    return {
-        "palette": {
-            "primary": {"main": ACCENT},
-            "background": {"default": ground, "paper": paper},
-            "text": {"primary": text},
-        },
-        "components": {"MuiAppBar": {"styleOverrides": {"root": bar}}},
-        "typography": {"fontSize": 13},
-    }
-
-
-THEME = {
-    "light": _theme("#ffffff", "#1b2130", "#ffffff", "1px solid #e2e5ea"),
-    "dark": _theme("#181c22", "#e8eaed", "#14181d", "1px solid #363c45"),
-}
 View = Callable[[LiveModel, Controls], pn.viewable.Viewable]
 FOLDER = Path("dashboard")
 IN_URL = (
@@ -110,7 +82,8 @@ def page_of(host: Hosted) -> MaterialPage:
 
 
 def _plain(content: pn.viewable.Viewable) -> MaterialPage:
-    return MaterialPage(title="rxferrix lab", main=[content], sidebar_open=False)
+    # A sidebar that is closed leaves the page its width to the left, though there is nothing in it.
+    return MaterialPage(title="rxferrix lab", main=[content], sidebar_open=True, theme_config=THEME)
 
 
 class Page:

@@ -82,8 +82,8 @@ class OccupancyFigure:
 def _half(label: str, height: int) -> figure:
     plot = figure(
         height=height, sizing_mode="stretch_width", x_axis_type="datetime", tools="",
-        toolbar_location=None, output_backend="canvas", min_border_left=70, min_border_right=28,
-        min_border_top=4, min_border_bottom=0,
+        toolbar_location=None, outline_line_color=None, output_backend="canvas",
+        min_border_left=70, min_border_right=28, min_border_top=4, min_border_bottom=0,
     )  # fmt: skip
     plot.yaxis[0].axis_label = label
     plot.yaxis[0].formatter = _whole_numbers("true")
@@ -118,8 +118,8 @@ class SlotFigure:
         self._x, self._y = Range1d(start=0, end=1), Range1d(start=1, end=-0.6)
         self.plot = figure(
             height=120, sizing_mode="stretch_width", x_axis_type="datetime", x_range=self._x,
-            y_range=self._y, tools="", toolbar_location=None, output_backend="canvas",
-            min_border_right=28,
+            y_range=self._y, tools="", toolbar_location=None, outline_line_color=None,
+            output_backend="canvas", min_border_right=28,
         )  # fmt: skip
         self.plot.xaxis[0].formatter = wall_ticks(zone)
         self.plot.yaxis[0].axis_label = "slot"

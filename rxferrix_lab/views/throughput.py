@@ -28,6 +28,7 @@ class Throughput:
             x_axis_type="datetime",
             tools="",
             toolbar_location=None,
+            outline_line_color=None,
             min_border_right=18,
         )
         bars = self._plot.vbar_stack(

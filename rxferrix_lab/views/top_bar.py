@@ -14,6 +14,7 @@ from rxferrix_lab.views.card import html, put
 from rxferrix_lab.views.heartbeat import banner_of
 from rxferrix_lab.views.labels import duration, esc, full_instant
 from rxferrix_lab.views.palette import FOLD, GAP, GOOD, QUIET
+from rxferrix_lab.views.theme import THEME
 
 BROWSER = "browser"
 # Else text, label and outline are of the bar's white once the box was opened.
@@ -56,6 +57,7 @@ class TopBar:
             width=160,
             margin=(6, 6),
             sx=_ON_THE_BAR,
+            theme_config=THEME,  # what is in the bar gets a theme of white on blue, its menu too
             stylesheets=[_LABEL],
         )
         self.row = pn.Row(

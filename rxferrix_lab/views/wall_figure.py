@@ -29,6 +29,7 @@ def wall_figure(picture: WallPicture) -> figure:
         x_range=Range1d(start=milliseconds(picture.start), end=milliseconds(picture.end)),
         tools="",
         toolbar_location=None,
+        outline_line_color=None,
         min_border_right=28,  # the last label is wider than what is right of its tick
         output_backend="canvas",
     )
@@ -71,9 +72,11 @@ def _shade(plot: figure, picture: WallPicture) -> None:
                 fill_alpha=0.08, line_color=None, level="underlay",
             )
         )  # fmt: skip
+    # Below the band and right of the change there is no line, whatever the change and the width.
     plot.add_layout(
         Label(
-            x=milliseconds(picture.start), y=top, x_offset=8, y_offset=4, text=_caption(picture),
+            x=milliseconds(picture.end), y=bottom, x_offset=-8, y_offset=-4, text=_caption(picture),
+            text_align="right", text_baseline="top",
             text_color=text_colour(change), text_font_size="13px", text_font_style="bold",
         )
     )  # fmt: skip
