@@ -23,6 +23,7 @@ from tests.benchmarks.workload import running, workload
 SESSIONS = 50
 PORT = 5187
 SHARE = 0.99
+ROUNDS = 5
 
 
 @contextmanager
@@ -46,6 +47,11 @@ def open_sessions(app: RxFerrix, sessions: int) -> Generator[None]:
         served.stop()
 
 
+def measure(lateness: Lateness) -> list[float]:
+    """How late each of 1,000 jobs began, in order: the 99th percentile of 200 is two of them."""
+    return sorted(late for _ in range(ROUNDS) for late in lateness.measure(lateness.mutation))
+
+
 def p99(late: list[float]) -> float:
     """The 99th percentile of lateness in order."""
     return late[int(len(late) * SHARE)]
@@ -57,10 +63,10 @@ def main() -> None:
     print_row("lateness, ms", "p50", "p99", "jobs")
     with workload() as load, running(load):
         lateness = Lateness(load)
-        alone = lateness.measure(lateness.mutation)
+        alone = measure(lateness)
         print_lateness("floor: no session", alone)
         with open_sessions(load.app, sessions):
-            watched = lateness.measure(lateness.mutation)
+            watched = measure(lateness)
         print_lateness(f"{sessions} sessions", watched)
     print_row("p99 with sessions, of p99 without", f"{p99(watched) / p99(alone):.2f}")
 
