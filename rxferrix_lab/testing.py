@@ -23,11 +23,12 @@ from rxferrix_lab.app.reading import Reading
 from rxferrix_lab.app.runtime import Runtime
 from rxferrix_lab.app.scheduling import Scheduler
 from rxferrix_lab.domain.asked_time import checked_duration
+from rxferrix_lab.domain.given import checked_datetime, checked_whole
 from rxferrix_lab.domain.job import Job, JobId, JobState
 from rxferrix_lab.domain.outcome import WorkResult
 from rxferrix_lab.engine.cancellation import PoolCancellation
 from rxferrix_lab.engine.clock import VirtualClock
-from rxferrix_lab.engine.options import Options, checked_whole
+from rxferrix_lab.engine.options import Options
 from rxferrix_lab.engine.program import Identity, checked_identity
 from rxferrix_lab.engine.stepper import Stepper
 from rxferrix_lab.engine.ticker import LEAP
@@ -68,9 +69,9 @@ class TestApp:
         max_steps: int = 1_000_000,
         real_timeout: timedelta = timedelta(seconds=30),
     ) -> None:
-        if start.utcoffset() is None:
+        if checked_datetime(start, "start").utcoffset() is None:
             raise InstantError(f"start {start} has no time zone; give it one, such as tzinfo=UTC")
-        self._app = app
+        self._app = _checked_app(app)
         self._clock = VirtualClock(start)
         options = app.options
         self._options = Options.checked(options.grace, options.keep, options.parallelism, seed)
@@ -311,3 +312,9 @@ class TestApp:
     async def reconcile(self) -> None:
         """Take over what the app declared since the start, as a running app does by itself."""
         self.runtime.engine.reconcile_soon().result()
+
+
+def _checked_app(app: object) -> RxFerrix:
+    if not isinstance(app, RxFerrix):
+        raise TypeError(f"TestApp takes a RxFerrix, not {app!r:.60}")
+    return app

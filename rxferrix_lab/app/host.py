@@ -111,7 +111,16 @@ class Host:
 
     # --- a service ------------------------------------------------------------------------------
     def run(self, runtime: Runtime) -> None:
-        """Run until SIGINT or SIGTERM, then stop cleanly."""
+        """Run until SIGINT or SIGTERM, then stop cleanly.
+
+        Raises:
+            RuntimeError: in a thread, which hears no signal, or where a loop runs already.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            raise RuntimeError(
+                "run() waits for signals, which only the main thread hears; "
+                "elsewhere use start() and stop()"
+            )
         anyio.run(self._serve, runtime)
 
     async def _serve(self, runtime: Runtime) -> None:

@@ -6,6 +6,7 @@ Writes jobs and cancellations into its transaction.
 from rxferrix_lab.app.plan import Call, Plan
 from rxferrix_lab.app.registry import Registry
 from rxferrix_lab.app.scheduling import Due
+from rxferrix_lab.domain.given import checked_text
 from rxferrix_lab.domain.job import JobId
 from rxferrix_lab.engine.cancellation import PoolCancellation, cancel_job, cancel_pool
 from rxferrix_lab.engine.program import Execution, Program
@@ -78,6 +79,7 @@ class MutationDesk:
             UnknownPoolError: if the pool is neither declared nor stored.
         """
         self.check()
+        checked_text(name, "a pool's name")
         if name not in self.registry.pools and name not in self.transaction.pools():
             raise UnknownPoolError(str(name), sorted(self.registry.pools))
         return cancel_pool(self.transaction, self._program, name, self.execution.now)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from rxferrix_lab.app.runtime import Runtime
+from rxferrix_lab.domain.given import checked_text
 from rxferrix_lab.domain.job import RERUNNABLE, JobId, JobRecord
 from rxferrix_lab.domain.log_entry import LogEntry
 from rxferrix_lab.domain.workpool import check_parallelism
@@ -132,7 +133,7 @@ class Operations:
         """Cancel all that is queued or running in the pool at this moment."""
 
         def body(tx: Transaction) -> PoolCancellation:
-            if name not in tx.pools():
+            if checked_text(name, "a pool's name") not in tx.pools():
                 raise UnknownPoolError(name, sorted(tx.pools()))
             return cancel_pool(tx, self._runtime, name, self._now())
 

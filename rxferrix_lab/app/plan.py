@@ -11,6 +11,7 @@ from typing import Any
 
 from rxferrix_lab.app.functions import Action, Mutation, Query, Registered, Schedulable
 from rxferrix_lab.app.registry import Registry
+from rxferrix_lab.domain.given import checked_text
 from rxferrix_lab.domain.job import JobId, JobRecord, Trigger
 from rxferrix_lab.domain.workpool import check_retries
 from rxferrix_lab.errors import NotSchedulableError, RetriesError, UnknownPoolError
@@ -49,7 +50,7 @@ class Plan:
         Raises:
             UnknownPoolError: if no such pool is declared.
         """
-        if name not in registry.pools:
+        if checked_text(name, "a pool's name") not in registry.pools:
             raise UnknownPoolError(str(name), sorted(registry.pools))
         return replace(self, pool=name)
 

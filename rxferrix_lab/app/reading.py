@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence, Set
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 import anyio
 
 from rxferrix_lab.app.completions import work_result
 from rxferrix_lab.app.job_glance import JobGlance, glance
+from rxferrix_lab.domain.given import checked_text, checked_whole
 from rxferrix_lab.domain.job import Job, JobId, JobRecord, JobState, job_of
 from rxferrix_lab.domain.outcome import WorkResult
 from rxferrix_lab.engine.loop import Loop, result_of
@@ -90,9 +91,11 @@ class Reading:
         Raises:
             ValueError: for an unknown state or a limit below 1.
         """
+        for name, wanted in (("function", function), ("pool", pool), ("cron", cron)):
+            if wanted is not None:
+                checked_text(wanted, name)
         search = JobSearch(_states(state), function, pool, cron)
-        if limit < 1:
-            raise ValueError(f"limit is 1 or more, not {limit}")
+        checked_whole(limit, "limit", least=1)
 
         def look() -> list[JobRecord]:
             with self._runtime.engine.store.snapshot() as snapshot:
@@ -181,10 +184,11 @@ class _News:
             await self._heard.wait()
 
 
-def _states(state: JobState | Sequence[JobState] | None) -> tuple[JobState, ...] | None:
+def _states(state: object) -> tuple[JobState, ...] | None:
     if state is None:
         return None
-    states: tuple[JobState, ...] = (state,) if isinstance(state, str) else tuple(state)
+    is_many = isinstance(state, Sequence | Set) and not isinstance(state, str)
+    states: tuple[JobState, ...] = tuple(cast("Any", state)) if is_many else (cast("Any", state),)
     for name in states:
         if name not in STATES:
             raise ValueError(f'"{name}" is not a state; the states are {", ".join(STATES)}')

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from random import Random
 
+from rxferrix_lab.domain.asked_time import checked_timedelta
+
 
 @dataclass(frozen=True)
 class Backoff:
@@ -29,6 +31,8 @@ class Backoff:
             ValueError: if a duration is negative, a number is not finite, or the jitter's ends are
                 out of order.
         """
+        checked_timedelta(self.initial, "a backoff's initial wait")
+        checked_timedelta(self.ceiling, "a backoff's ceiling")
         low, high = self.jitter
         numbers = (self.factor, low, high)
         if self.initial < timedelta(0) or self.ceiling < timedelta(0):

@@ -24,14 +24,14 @@ class YearExplained:
     zone: ZoneInfo
     pace: str
 
-    def lines(self, year: int) -> list[str]:
+    def lines(self, year: object) -> list[str]:
         """One line or more for each clock change of the year, or one that says there is none.
 
         Raises:
             InstantError: for a year outside 3 to 9997.
         """
-        if not 3 <= year <= 9997:
-            raise InstantError(f"the year {year} is outside 3-9997")
+        if not isinstance(year, int) or not 3 <= year <= 9997:
+            raise InstantError(f"the year {year!r:.60} is outside 3-9997")
         start, end = datetime(year, 1, 1, tzinfo=UTC), datetime(year + 1, 1, 1, tzinfo=UTC)
         day = timedelta(days=1)
         lines = [

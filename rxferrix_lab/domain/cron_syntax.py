@@ -63,7 +63,9 @@ def read_cron(expr: str) -> CronFields:
     return fields
 
 
-def _check_text(expr: str) -> None:
+def _check_text(expr: object) -> None:
+    if not isinstance(expr, str):
+        raise CronSyntaxError(repr(expr), "an expression is text of six fields")
     if len(expr) > MAX_LENGTH:
         raise CronSyntaxError(
             expr, f"{len(expr)} characters are too many; at most {MAX_LENGTH} are read"

@@ -6,6 +6,7 @@ naive datetime is refused here, so that nothing above has to ask.
 
 from datetime import UTC, datetime, timedelta
 
+from rxferrix_lab.domain.given import checked_datetime
 from rxferrix_lab.errors import InstantError
 
 DAY_S = 86_400
@@ -28,6 +29,7 @@ def since_epoch(moment: datetime) -> timedelta:
     >>> since_epoch(datetime(1970, 1, 2, tzinfo=UTC))
     datetime.timedelta(days=1)
     """
+    checked_datetime(moment, "a moment")
     if moment.tzinfo is None or moment.utcoffset() is None:
         raise InstantError(
             f"{moment!r} is naive: it names no instant; give it a zone, for example "

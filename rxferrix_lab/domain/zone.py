@@ -106,6 +106,7 @@ def load_zone(name: str) -> ZoneInfo:
     >>> load_zone("Europe/Bucharest").key
     'Europe/Bucharest'
     """
+    _check_text(name)
     if name in _packaged_names():
         file = resources.files("tzdata").joinpath("zoneinfo", *name.split("/"))
         return PackagedZone.from_file(BytesIO(file.read_bytes()), key=name)
@@ -116,6 +117,11 @@ def load_zone(name: str) -> ZoneInfo:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise UnknownZoneError(name, _names_close_to(name)) from None
+
+
+def _check_text(name: object) -> None:
+    if not isinstance(name, str):
+        raise UnknownZoneError(repr(name))
 
 
 def _names_close_to(name: str) -> list[str]:

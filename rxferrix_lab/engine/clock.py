@@ -16,6 +16,9 @@ from datetime import UTC, datetime
 import anyio
 import anyio.lowlevel
 
+from rxferrix_lab.domain.given import checked_datetime
+from rxferrix_lab.errors import InstantError
+
 LONGEST_NAP_S = 2.0
 
 
@@ -88,8 +91,8 @@ class VirtualClock(Clock):
     """
 
     def __init__(self, start: datetime = datetime(2026, 1, 1, tzinfo=UTC)) -> None:
-        if start.utcoffset() is None:
-            raise ValueError(
+        if checked_datetime(start, "a virtual clock's start").utcoffset() is None:
+            raise InstantError(
                 f"{start} has no time zone; a virtual clock starts at an aware datetime"
             )
         self._now = start.astimezone(UTC)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from rxferrix_lab.domain.cron_record import CronRecord, DeclaredCron
+from rxferrix_lab.domain.given import checked_text
 from rxferrix_lab.domain.job import JobId, JobRecord, Trigger
 from rxferrix_lab.domain.lifecycle import Cancel
 from rxferrix_lab.domain.log_entry import LogEntry
@@ -189,6 +190,6 @@ def notice(
 
 def _stored(transaction: Transaction, name: str) -> CronRecord:
     crons = transaction.crons()
-    if name not in crons:
+    if checked_text(name, "a cron's name") not in crons:
         raise UnknownCronError(name, sorted(crons))
     return crons[name]

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
+from rxferrix_lab.domain.given import checked_whole
 from rxferrix_lab.domain.workpool import check_parallelism
 
 
@@ -33,15 +34,3 @@ class Options:
                 "parallelism is 1 or more: with 0 no action outside a pool would ever run"
             )
         return cls(grace, keep, parallelism, checked_whole(seed, "seed"))
-
-
-def checked_whole(value: object, what: str, least: int | None = None) -> int:
-    """The number, if it is a whole one.
-
-    Raises:
-        ValueError: otherwise, or below `least`; `what` is what the number is for.
-    """
-    if isinstance(value, bool) or not isinstance(value, int) or (least or value) > value:
-        bound = f" of {least} or more" if least is not None else ""
-        raise ValueError(f"{what} is a whole number{bound}, not {value!r:.60}")
-    return value

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from rxferrix_lab.domain.given import checked_text
 from rxferrix_lab.domain.workpool import PoolRecord, Workpool, check_parallelism
 from rxferrix_lab.engine.program import Program
 from rxferrix_lab.errors import UnknownPoolError
@@ -38,6 +39,6 @@ def resize(transaction: Transaction, name: str, max_parallelism: int) -> None:
     """
     check_parallelism(max_parallelism)
     pools = transaction.pools()
-    if name not in pools:
+    if checked_text(name, "a pool's name") not in pools:
         raise UnknownPoolError(name, sorted(pools))
     transaction.save_pool(name, replace(pools[name], max_parallelism=max_parallelism))

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rxferrix_lab.domain.cron_record import DeclaredCron
+from rxferrix_lab.domain.given import checked_flag, checked_text
 from rxferrix_lab.domain.job import JobId, JobRecord
 from rxferrix_lab.domain.log_entry import Caller
 from rxferrix_lab.domain.workpool import Workpool
@@ -23,6 +24,15 @@ class Identity:
 
     subject: str
     admin: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what names nobody, and a role that is neither.
+
+        Raises:
+            TypeError: unless the subject is text and `admin` a bool.
+        """
+        checked_text(self.subject, "an identity's subject")
+        checked_flag(self.admin, "an identity's admin")
 
 
 def checked_identity(identity: object) -> Identity:

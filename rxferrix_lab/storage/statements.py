@@ -10,6 +10,7 @@ from typing import Literal
 
 import duckdb
 
+from rxferrix_lab.domain.given import checked_text
 from rxferrix_lab.errors import ForbiddenStatementError, ReservedTableError
 from rxferrix_lab.storage.definitions import Target, defined_macro, defined_names
 from rxferrix_lab.storage.lineage import tables_behind
@@ -156,7 +157,7 @@ def _refuse_built_in(sql: str, body: list[Token], connection: duckdb.DuckDBPyCon
 
 
 def _parsed(sql: str, connection: duckdb.DuckDBPyConnection) -> duckdb.Statement:
-    statements = connection.extract_statements(sql)
+    statements = connection.extract_statements(checked_text(sql, "a statement"))
     if len(statements) != 1:
         raise ForbiddenStatementError(
             sql, f"sql takes exactly one statement, and this is {len(statements)}"
