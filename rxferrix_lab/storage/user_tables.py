@@ -237,7 +237,7 @@ def _named(shape: TableShape, row: Mapping[str, object]) -> Values:
     """The values by the columns' own names.
 
     Raises:
-        TableError: if the table has no such column.
+        TableError: if the table has no such column, or one is given twice.
     """
     if not isinstance(row, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TableError(shape.name, f"a row is given as column names to values, not {row!r:.60}")
@@ -247,6 +247,8 @@ def _named(shape: TableShape, row: Mapping[str, object]) -> Values:
         if name is None:
             known = ", ".join(shape.columns.values())
             raise TableError(shape.name, f"it has no column {column!r} (it has: {known})")
+        if name in values:
+            raise TableError(shape.name, f"the column {name} is given twice: case tells none apart")
         values[name] = value if isinstance(value, _UNCHANGING) else copy.deepcopy(value)
     return values
 

@@ -2,41 +2,36 @@
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
-from typing import Any, ParamSpec
 
 import anyio
 import anyio.lowlevel
 import pytest
 
 from rxferrix_lab.app.app import RxFerrix
-from rxferrix_lab.app.contexts import ActionCtx, MutationCtx, QueryCtx
-from rxferrix_lab.app.functions import Schedulable
+from rxferrix_lab.app.contexts import ActionCtx, MutationCtx
 from rxferrix_lab.domain.job import JobId
 from rxferrix_lab.domain.outcome import Canceled
-from rxferrix_lab.domain.workpool import Workpool
 from rxferrix_lab.errors import UnknownJobError
 from rxferrix_lab.testing import TestApp
-
-NOW = timedelta(0)
-SECOND = timedelta(seconds=1)
-GRACE = timedelta(seconds=5)
-MOMENT = timedelta(microseconds=1)
-HOUR = timedelta(hours=1)
-P = ParamSpec("P")
-
-app = RxFerrix(interactive=False)
-app.table("notes", "text VARCHAR")
-app.workpool(Workpool("one", 1))
-
-
-@app.mutation
-def note(ctx: MutationCtx, text: str) -> None:
-    ctx.db.insert("notes", {"text": text})
+from tests.contract.stopping_program import (
+    GRACE,
+    HOUR,
+    MOMENT,
+    NOW,
+    SECOND,
+    app,
+    note,
+    notes,
+    polite,
+    sleeper,
+    started,
+)
 
 
-@app.query
-def notes(ctx: QueryCtx) -> list[str]:
-    return [text for (text,) in ctx.db.sql("SELECT text FROM notes ORDER BY id").fetchall()]
+@pytest.fixture
+async def t() -> AsyncIterator[TestApp]:
+    async with TestApp(app) as stepped:
+        yield stepped
 
 
 @app.mutation
@@ -46,19 +41,8 @@ def cancel_and_raise(ctx: MutationCtx, job: JobId) -> None:
 
 
 @app.action
-async def sleeper(ctx: ActionCtx) -> None:
-    await ctx.sleep(HOUR)
-
-
-@app.action
 async def failing(ctx: ActionCtx) -> None:
     raise LookupError(f"attempt {ctx.attempt}")
-
-
-@app.action
-async def polite(ctx: ActionCtx) -> str:
-    await ctx.canceled()
-    return "stopped"
 
 
 @app.action
@@ -76,21 +60,6 @@ async def swallowing(ctx: ActionCtx) -> str:
     except BaseException:  # noqa: BLE001  # the very mistake that must do no harm
         return "swallowed"
     return "slept"
-
-
-@pytest.fixture
-async def t() -> AsyncIterator[TestApp]:
-    async with TestApp(app) as stepped:
-        yield stepped
-
-
-async def started(
-    t: TestApp, fn: Schedulable[P, Any], /, *args: P.args, **kwargs: P.kwargs
-) -> JobId:
-    job = await t.scheduler.run_after(NOW, fn, *args, **kwargs)
-    await t.run_due_jobs()
-    assert t.job(job).state == "running"
-    return job
 
 
 class TestAPendingJob:

@@ -1,45 +1,27 @@
 """Contract 4.3, sentence by sentence: what an action that was asked to stop may still do."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from datetime import timedelta
-from typing import Any, ParamSpec
 
 import anyio
 import pytest
 
-from rxferrix_lab.app.app import RxFerrix
-from rxferrix_lab.app.contexts import ActionCtx, MutationCtx, QueryCtx, SyncActionCtx
-from rxferrix_lab.app.functions import Schedulable
+from rxferrix_lab.app.contexts import ActionCtx, SyncActionCtx
 from rxferrix_lab.domain.job import JobId
-from rxferrix_lab.domain.workpool import Workpool
 from rxferrix_lab.errors import ActionCanceled
 from rxferrix_lab.testing import TestApp
-
-NOW = timedelta(0)
-SECOND = timedelta(seconds=1)
-GRACE = timedelta(seconds=5)
-MOMENT = timedelta(microseconds=1)
-HOUR = timedelta(hours=1)
-P = ParamSpec("P")
-
-app = RxFerrix(interactive=False)
-app.table("notes", "text VARCHAR")
-app.workpool(Workpool("one", 1))
-
-
-@app.mutation
-def note(ctx: MutationCtx, text: str) -> None:
-    ctx.db.insert("notes", {"text": text})
-
-
-@app.query
-def notes(ctx: QueryCtx) -> list[str]:
-    return [text for (text,) in ctx.db.sql("SELECT text FROM notes ORDER BY id").fetchall()]
-
-
-@app.action
-async def sleeper(ctx: ActionCtx) -> None:
-    await ctx.sleep(HOUR)
+from tests.contract.stopping_program import (
+    GRACE,
+    HOUR,
+    MOMENT,
+    NOW,
+    SECOND,
+    app,
+    note,
+    notes,
+    sleeper,
+    started,
+    told,
+)
 
 
 @pytest.fixture
@@ -48,22 +30,10 @@ async def t() -> AsyncIterator[TestApp]:
         yield stepped
 
 
-async def started(
-    t: TestApp, fn: Schedulable[P, Any], /, *args: P.args, **kwargs: P.kwargs
-) -> JobId:
-    job = await t.scheduler.run_after(NOW, fn, *args, **kwargs)
-    await t.run_due_jobs()
-    assert t.job(job).state == "running"
-    return job
-
-
-_came_out: list[str] = []  # what the actions of the running test told
-
-
 @pytest.fixture
 def came_out() -> list[str]:
-    _came_out.clear()
-    return _came_out
+    told.clear()
+    return told
 
 
 Verb = Callable[[ActionCtx], Awaitable[object]]
@@ -90,9 +60,9 @@ async def trying(ctx: ActionCtx, verb: str) -> None:
     try:
         await (REFUSED | ALLOWED)[verb](ctx)
     except ActionCanceled:
-        _came_out.append("refused")
+        told.append("refused")
     else:
-        _came_out.append("allowed")
+        told.append("allowed")
 
 
 class TestCallsAfterTheRequest:
@@ -141,11 +111,11 @@ def trying_in_a_thread(ctx: SyncActionCtx) -> None:
         try:
             call()
         except ActionCanceled:
-            _came_out.append("refused")
+            told.append("refused")
     ctx.run_query(notes)
-    _came_out.append("query allowed")
+    told.append("query allowed")
     ctx.scheduler.cancel(ctx.job_id or JobId(0))
-    _came_out.append("cancel allowed")
+    told.append("cancel allowed")
 
 
 class TestCleanup:
@@ -239,7 +209,7 @@ async def tidying_in_a_cancelled_scope(ctx: ActionCtx) -> None:
         scope.cancel()
         with ctx.cleanup():
             await ctx.sleep(SECOND)
-            _came_out.append("tidied")
+            told.append("tidied")
 
 
 @app.action
@@ -249,7 +219,7 @@ async def tidying_too_long(ctx: ActionCtx) -> None:
         try:
             await ctx.sleep(HOUR)
         finally:
-            _came_out.append("cut off")
+            told.append("cut off")
 
 
 @app.action
@@ -261,7 +231,7 @@ async def tidying_too_late(ctx: ActionCtx) -> None:
             try:
                 await ctx.run_mutation(note, "too late")
             except BaseException:
-                _came_out.append("cancelled or refused")
+                told.append("cancelled or refused")
                 raise
 
 
@@ -272,7 +242,7 @@ async def tidying_beside_another_task(ctx: ActionCtx) -> None:
         try:
             await ctx.run_mutation(note, "beside")
         except ActionCanceled:
-            _came_out.append("neighbour refused")
+            told.append("neighbour refused")
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(neighbour)

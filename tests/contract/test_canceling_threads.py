@@ -2,42 +2,26 @@
 
 import threading
 from collections.abc import AsyncIterator, Iterator
-from datetime import timedelta
-from typing import Any, ParamSpec
 
 import anyio
 import anyio.lowlevel
 import pytest
 
-from rxferrix_lab.app.app import RxFerrix
-from rxferrix_lab.app.contexts import ActionCtx, MutationCtx, SyncActionCtx
-from rxferrix_lab.app.functions import Schedulable
+from rxferrix_lab.app.contexts import SyncActionCtx
 from rxferrix_lab.domain.job import JobId
-from rxferrix_lab.domain.workpool import Workpool
 from rxferrix_lab.errors import ActionCanceled
 from rxferrix_lab.testing import TestApp
-
-NOW = timedelta(0)
-SECOND = timedelta(seconds=1)
-GRACE = timedelta(seconds=5)
-MOMENT = timedelta(microseconds=1)
-HOUR = timedelta(hours=1)
-P = ParamSpec("P")
-
-app = RxFerrix(interactive=False)
-app.table("notes", "text VARCHAR")
-app.workpool(Workpool("one", 1))
-
-
-@app.mutation
-def note(ctx: MutationCtx, text: str) -> None:
-    ctx.db.insert("notes", {"text": text})
-
-
-@app.action
-async def polite(ctx: ActionCtx) -> str:
-    await ctx.canceled()
-    return "stopped"
+from tests.contract.stopping_program import (
+    GRACE,
+    HOUR,
+    NOW,
+    SECOND,
+    app,
+    note,
+    polite,
+    started,
+    told,
+)
 
 
 @pytest.fixture
@@ -46,22 +30,10 @@ async def t() -> AsyncIterator[TestApp]:
         yield stepped
 
 
-async def started(
-    t: TestApp, fn: Schedulable[P, Any], /, *args: P.args, **kwargs: P.kwargs
-) -> JobId:
-    job = await t.scheduler.run_after(NOW, fn, *args, **kwargs)
-    await t.run_due_jobs()
-    assert t.job(job).state == "running"
-    return job
-
-
-_came_out: list[str] = []  # what the actions of the running test told
-
-
 @pytest.fixture
 def came_out() -> list[str]:
-    _came_out.clear()
-    return _came_out
+    told.clear()
+    return told
 
 
 class TestAThread:
@@ -193,7 +165,7 @@ def sleeping_in_a_thread(ctx: SyncActionCtx) -> None:
     try:
         ctx.sleep(HOUR)
     except ActionCanceled:
-        _came_out.append("woken")
+        told.append("woken")
         raise
 
 
@@ -207,7 +179,7 @@ class TestOrCanceled:
         assert t.job(job).result == "done"
 
     async def test_ends_the_work_when_asked_to_stop(self, t: TestApp) -> None:
-        _came_out.clear()
+        told.clear()
         _began[:] = [anyio.Event()]
         job = await t.scheduler.run_after(NOW, race, True)
 
@@ -217,7 +189,7 @@ class TestOrCanceled:
             assert t.cancel(job)
 
         assert t.job(job).state == "canceled"
-        assert _came_out == ["asked"]
+        assert told == ["asked"]
 
 
 @app.action
@@ -225,7 +197,7 @@ def race(ctx: SyncActionCtx, waits: bool) -> str:
     try:
         return ctx.or_canceled(forever() if waits else at_once())
     except ActionCanceled:
-        _came_out.append("asked")
+        told.append("asked")
         raise
 
 

@@ -323,6 +323,7 @@ class TestTables:
             ("insert", ("nowhere", NOTHING), r'make it with app\.table\("nowhere", "…"\)'),
             ("insert", ("plain", NOTHING), "need a column id of type BIGINT"),
             ("insert", ("notes", {"colour": 1}), "no column 'colour'"),
+            ("insert", ("notes", {"text": "a", "TEXT": "b"}), "text is given twice"),
             ("insert", ("notes", {"id": "7"}), "an id is a whole number"),
             ("insert", ("notes", {"id": 2**63}), "an id is a whole number"),
             ("insert", ("notes", ["x"]), "column names to values"),

@@ -2,38 +2,25 @@
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
-from typing import Any, ParamSpec
 
 import pytest
 
-from rxferrix_lab.app.app import RxFerrix
-from rxferrix_lab.app.contexts import ActionCtx, MutationCtx
-from rxferrix_lab.app.functions import Schedulable
+from rxferrix_lab.app.contexts import ActionCtx
 from rxferrix_lab.domain.job import JobId
-from rxferrix_lab.domain.workpool import Workpool
 from rxferrix_lab.errors import ActionCanceled, InstantError
 from rxferrix_lab.testing import TestApp
-
-NOW = timedelta(0)
-SECOND = timedelta(seconds=1)
-GRACE = timedelta(seconds=5)
-MOMENT = timedelta(microseconds=1)
-HOUR = timedelta(hours=1)
-P = ParamSpec("P")
-
-app = RxFerrix(interactive=False)
-app.table("notes", "text VARCHAR")
-app.workpool(Workpool("one", 1))
-
-
-@app.mutation
-def note(ctx: MutationCtx, text: str) -> None:
-    ctx.db.insert("notes", {"text": text})
-
-
-@app.action
-async def sleeper(ctx: ActionCtx) -> None:
-    await ctx.sleep(HOUR)
+from tests.contract.stopping_program import (
+    GRACE,
+    HOUR,
+    MOMENT,
+    NOW,
+    SECOND,
+    app,
+    note,
+    sleeper,
+    started,
+    told,
+)
 
 
 @pytest.fixture
@@ -42,22 +29,10 @@ async def t() -> AsyncIterator[TestApp]:
         yield stepped
 
 
-async def started(
-    t: TestApp, fn: Schedulable[P, Any], /, *args: P.args, **kwargs: P.kwargs
-) -> JobId:
-    job = await t.scheduler.run_after(NOW, fn, *args, **kwargs)
-    await t.run_due_jobs()
-    assert t.job(job).state == "running"
-    return job
-
-
-_came_out: list[str] = []  # what the actions of the running test told
-
-
 @pytest.fixture
 def came_out() -> list[str]:
-    _came_out.clear()
-    return _came_out
+    told.clear()
+    return told
 
 
 class TestTimeout:
@@ -144,7 +119,7 @@ async def calling_after_its_timeout(ctx: ActionCtx) -> None:
     try:
         await ctx.run_mutation(note, "after")
     except ActionCanceled:
-        _came_out.append("refused")
+        told.append("refused")
 
 
 class TestOrCanceled:
@@ -183,14 +158,14 @@ async def racing(ctx: ActionCtx) -> str:
         try:
             await ctx.sleep(HOUR)
         except BaseException:
-            _came_out.append("work ended")
+            told.append("work ended")
             raise
         return "the value"
 
     try:
         return await ctx.or_canceled(work())
     except ActionCanceled:
-        _came_out.append("raised")
+        told.append("raised")
         raise
 
 
@@ -200,7 +175,7 @@ async def racing_too_late(ctx: ActionCtx) -> None:
     try:
         await ctx.or_canceled(ctx.sleep(HOUR))
     except ActionCanceled:
-        _came_out.append("raised")
+        told.append("raised")
 
 
 class TestSleep:
