@@ -86,6 +86,10 @@ class Host:
             thread.join()
             self._thread = None
 
+    def _check_stopped(self) -> None:
+        if self.is_running:
+            raise RuntimeError("this app runs already; stop it before it is run in another way")
+
     def _end(self, runtime: Runtime) -> None:
         self.runtime = None
         runtime.close()
@@ -94,7 +98,12 @@ class Host:
     # --- inside a loop --------------------------------------------------------------------------
     @asynccontextmanager
     async def inside(self, runtime: Runtime) -> AsyncGenerator[None, None]:
-        """Run in the current event loop for the length of the block."""
+        """Run in the current event loop for the length of the block.
+
+        Raises:
+            RuntimeError: where it runs already.
+        """
+        self._check_stopped()
         runtime.engine.store.open()
         try:
             async with anyio.create_task_group() as tasks:
@@ -114,8 +123,9 @@ class Host:
         """Run until SIGINT or SIGTERM, then stop cleanly.
 
         Raises:
-            RuntimeError: in a thread, which hears no signal, or where a loop runs already.
+            RuntimeError: in a thread, which hears no signal; where it runs already, or a loop does.
         """
+        self._check_stopped()
         if threading.current_thread() is not threading.main_thread():
             raise RuntimeError(
                 "run() waits for signals, which only the main thread hears; "

@@ -75,7 +75,7 @@ class Runtime:
     def close(self) -> None:
         """Give the readers' threads back."""
         if self._readers is not None:
-            self._readers.shutdown(wait=False, cancel_futures=True)
+            self._readers.shutdown(wait=False)  # what is queued hears that the app has stopped
 
     # --- the engine's view ----------------------------------------------------------------------
     @property

@@ -135,9 +135,9 @@ class Store:
     def disconnect(self) -> None:
         """Close every connection, the lock held; the writer opens again before it goes on."""
         self._recent.clear()
-        if self._open is not None:
-            self._open.close()
-            self._open = None
+        opened, self._open = self._open, None  # first, so that a reader cut off knows why
+        if opened is not None:
+            opened.close()
 
     @property
     def is_in_memory(self) -> bool:
@@ -167,14 +167,20 @@ class Store:
             yield Snapshot(connection)
 
     def lasting(self, look: Callable[[], T]) -> T:
-        """What `look` finds in snapshots of its own; tried again where the store was reopened."""
+        """What `look` finds in snapshots of its own; tried again where the store was reopened.
+
+        Raises:
+            NotRunningError: where the store is closed before or while it looks.
+        """
         while True:
             openings = self._openings
             try:
                 return look()
-            except (duckdb.Error, StoreUnavailableError, NotRunningError):
+            except (duckdb.Error, StoreUnavailableError, NotRunningError) as error:
                 with self._gate.reading():  # returns once a reopen that is under way is over
                     was_reopened = self._openings != openings
+                if not was_reopened and not self.is_open:
+                    raise NotRunningError("the app has stopped") from error
                 if not was_reopened:
                     raise
 

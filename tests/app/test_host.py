@@ -212,6 +212,17 @@ class TestInsideALoop:
         async with app:
             assert notes(app) == ["a", "b"]
 
+    async def test_an_app_that_runs_is_not_entered_again_nor_run_as_a_service(self) -> None:
+        app = RxFerrix(interactive=False)  # in memory: there is no file whose lock would refuse it
+        async with app:
+            with pytest.raises(RuntimeError, match="this app runs already"):
+                async with app:
+                    pass
+            with pytest.raises(RuntimeError, match="this app runs already"):
+                app.run()
+            assert app.start().is_running
+        assert not app.is_running
+
     async def test_an_exception_in_the_body_comes_out_as_it_is(self, app: RxFerrix) -> None:
         with pytest.raises(LookupError, match="the body's own"):
             async with app:

@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from rxferrix_lab.errors import StoreUnavailableError
+from rxferrix_lab.errors import NotRunningError, StoreUnavailableError
 from rxferrix_lab.storage import store as stores
 from rxferrix_lab.storage.compaction import compact_database
 from rxferrix_lab.storage.store import Store
@@ -121,6 +121,27 @@ class TestReopen:
 
         assert found == [[("a",)]]
         assert len(reads) == 2
+
+    def test_a_read_that_a_close_cuts_off_says_that_the_app_has_stopped(self, store: Store) -> None:
+        reading, said = threading.Event(), list[str]()
+
+        def look() -> None:
+            with store.snapshot() as snapshot:
+                reading.set()
+                snapshot.sql(ENDLESS, {})
+
+        def read() -> None:
+            with pytest.raises(NotRunningError) as stopped:
+                store.lasting(look)
+            said.append(str(stopped.value))
+
+        reader = threading.Thread(target=read)
+        reader.start()
+        reading.wait(30)
+        store.close()
+        reader.join()
+
+        assert said == ["the app has stopped"]
 
     def test_a_read_that_fails_by_itself_is_not(self, store: Store) -> None:
         reads: list[int] = []
