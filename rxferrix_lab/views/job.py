@@ -13,12 +13,12 @@ from rxferrix_lab.reactive.controls import Controls
 from rxferrix_lab.reactive.model import LiveModel
 from rxferrix_lab.reactive.picture import JobDetails, LogRow
 from rxferrix_lab.views.card import BORDER, card, empty, html, pairs, put
-from rxferrix_lab.views.grid import run_callback
 from rxferrix_lab.views.job_rows import buttons, ran, trigger_text, waited
 from rxferrix_lab.views.job_timeline import timeline
 from rxferrix_lab.views.labels import NONE, duration, esc, full_instant
 from rxferrix_lab.views.operate import perform
 from rxferrix_lab.views.palette import state_chip
+from rxferrix_lab.views.reloading import Reloading
 from rxferrix_lab.views.usual_duration import usual_duration
 
 
@@ -35,7 +35,7 @@ class JobPageView:
         self._controls = controls
         self._job = JobId(controls.job)
         self._details: JobDetails | None = None
-        self._is_loading = self._is_stale = False
+        self._loading = Reloading(self._load)
         names = ("head", "life", "facts", "given", "outcome", "attempts", "usual", "live")
         self._parts = {name: html() for name in names}
         self._parts["head"].sizing_mode = None
@@ -84,7 +84,7 @@ class JobPageView:
             self._controls.param.unwatch(closing)
 
         closing = self._controls.param.watch(closed, ["job"])
-        run_callback(self._load)
+        self._loading.soon()
 
     def _left(self, event: object) -> None:
         del event
@@ -93,20 +93,11 @@ class JobPageView:
     def _changed(self, *_: object) -> None:
         job = self._details.job if self._details is not None else None
         if job is None or job.state in UNFINISHED or job.on_complete:
-            run_callback(self._load)
+            self._loading.soon()
 
     async def _load(self) -> None:
-        self._is_stale = True
-        if self._is_loading:
-            return
-        self._is_loading = True
-        try:
-            while self._is_stale:
-                self._is_stale = False
-                self._details = await perform(self._model.job(self._job))
-                self._draw()
-        finally:
-            self._is_loading = False
+        self._details = await perform(self._model.job(self._job))
+        self._draw()
 
     # --- showing --------------------------------------------------------------------------------
     def _draw(self, *_: object) -> None:

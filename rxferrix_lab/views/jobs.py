@@ -26,6 +26,7 @@ from rxferrix_lab.views.job_rows import CANCEL, COLUMNS, RERUN, rows_of
 from rxferrix_lab.views.labels import number
 from rxferrix_lab.views.operate import ASK_ABOVE, Question, perform
 from rxferrix_lab.views.pager import Pager
+from rxferrix_lab.views.reloading import Reloading
 
 PAGE_SIZE = 50
 REDRAW = timedelta(seconds=1)
@@ -56,7 +57,7 @@ class JobList:
         self._controls = controls
         self._page = JobPage((), 0, 0)
         self._place: Place | None = None  # null: where the controls say
-        self._is_loading = self._is_stale = False
+        self._loading = Reloading(self._load)
         self._drawn_at = model.now - REDRAW
         self._question = Question()
         self._filters = JobFilters(model, controls)
@@ -121,37 +122,25 @@ class JobList:
     # --- loading --------------------------------------------------------------------------------
     async def _first(self) -> None:
         await self._filters.load_names()
-        await self._load()
+        await self._loading.whole()
 
     def _changed(self, *_: object) -> None:
         if not self._controls.job:
-            run_callback(self._load)
+            self._loading.soon()
 
     def _asked(self, *events: Event) -> None:
         is_ours = self._place is not None and self._controls.at == str(self._place.job or "")
         if {event.name for event in events} == {"at"} and is_ours:
             return
         self._place = None
-        run_callback(self._load)
+        self._loading.soon()
 
     def _go(self, place: Place) -> None:
         self._place = place
-        run_callback(self._load)
+        self._loading.soon()
 
     async def _load(self) -> None:
-        """Load the page that is wanted; what is asked meanwhile is loaded once, after it."""
-        self._is_stale = True
-        if self._is_loading:
-            return
-        self._is_loading = True
-        try:
-            while self._is_stale:
-                self._is_stale = False
-                await self._load_once()
-        finally:
-            self._is_loading = False
-
-    async def _load_once(self) -> None:
+        """Load the page that is wanted."""
         place = self._place or place_of(self._controls)
         found = await perform(
             self._model.find_jobs(self._search(), order_of(self._controls), place, PAGE_SIZE)

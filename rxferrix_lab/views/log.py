@@ -15,8 +15,8 @@ from rxferrix_lab.reactive.model import LiveModel
 from rxferrix_lab.reactive.picture import LogRow, LogSearch
 from rxferrix_lab.views import log_entry_text
 from rxferrix_lab.views.card import card, empty, html, put
-from rxferrix_lab.views.grid import run_callback
 from rxferrix_lab.views.log_list import LogList
+from rxferrix_lab.views.reloading import Reloading
 
 PAGE = 50
 ANY = "any"
@@ -38,7 +38,7 @@ class _Page:
         self._has_older = False
         self._open: set[str] = set()
         self._pages: list[int | None] = [None]  # the id before which each page begins, newest first
-        self._is_fetching = self._is_stale = False
+        self._fetching = Reloading(self._fetch)
         self._outcome = pmui.Select(
             label="Outcome", options=list(OUTCOMES), value=ANY, width=150, size="small"
         )
@@ -104,22 +104,13 @@ class _Page:
         if self._search() == LogSearch():
             self._take(self._model.log[: PAGE + 1])
         else:
-            run_callback(self._fetch)
+            self._fetching.soon()
 
     async def _fetch(self) -> None:
-        """One fetch at a time, and again where something else was asked for meanwhile."""
-        if self._is_fetching:
-            self._is_stale = True
-            return
-        self._is_fetching = self._is_stale = True
-        try:
-            found: tuple[LogRow, ...] = ()
-            while self._is_stale:
-                self._is_stale = False
-                found = await self._model.find_log(self._search(), PAGE + 1)
-        finally:
-            self._is_fetching = False
-        self._take(found)
+        search = self._search()
+        found = await self._model.find_log(search, PAGE + 1)
+        if search == self._search():  # else what is asked for now is loaded next, or was
+            self._take(found)
 
     def _take(self, found: tuple[LogRow, ...]) -> None:
         self._rows, self._has_older = found[:PAGE], len(found) > PAGE

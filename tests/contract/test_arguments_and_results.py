@@ -1,6 +1,5 @@
 """Contract 1.4: what a function takes and gives is checked, and carried as JSON."""
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
@@ -9,7 +8,6 @@ import pytest
 from rxferrix_lab import (
     ActionCtx,
     Failed,
-    Identity,
     MutationCtx,
     QueryCtx,
     RxFerrix,
@@ -20,25 +18,7 @@ from rxferrix_lab.errors import (
     FunctionDefinitionError,
     ResultError,
 )
-
-ANN = Identity("ann")
-ADMIN = Identity("root", admin=True)
-NOW = timedelta(0)
-
-
-@dataclass
-class Parcel:
-    name: str
-    sent_at: datetime
-
-
-@dataclass
-class Letter:
-    name: str
-
-
-def notes() -> RxFerrix:
-    return RxFerrix().table("notes", "text VARCHAR")
+from tests.contract.small_program import NOW, Letter, Parcel, notes
 
 
 class TestArgumentsAndResults:

@@ -1,6 +1,5 @@
 """Contract 1.1 and 1.5: what a context gives, and for how long."""
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -8,7 +7,6 @@ import anyio
 import pytest
 
 from rxferrix_lab import (
-    Identity,
     MutationCtx,
     QueryCtx,
     RxFerrix,
@@ -17,25 +15,7 @@ from rxferrix_lab import (
 from rxferrix_lab.errors import (
     DeadContextError,
 )
-
-ANN = Identity("ann")
-ADMIN = Identity("root", admin=True)
-NOW = timedelta(0)
-
-
-@dataclass
-class Parcel:
-    name: str
-    sent_at: datetime
-
-
-@dataclass
-class Letter:
-    name: str
-
-
-def notes() -> RxFerrix:
-    return RxFerrix().table("notes", "text VARCHAR")
+from tests.contract.small_program import NOW, notes
 
 
 class TestContext:

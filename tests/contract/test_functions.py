@@ -1,7 +1,6 @@
 """Contract 1.1 to 1.3: what a function is, who may call it, and under which name."""
 
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -22,25 +21,7 @@ from rxferrix_lab.errors import (
     PermissionDeniedError,
     UnknownFunctionError,
 )
-
-ANN = Identity("ann")
-ADMIN = Identity("root", admin=True)
-NOW = timedelta(0)
-
-
-@dataclass
-class Parcel:
-    name: str
-    sent_at: datetime
-
-
-@dataclass
-class Letter:
-    name: str
-
-
-def notes() -> RxFerrix:
-    return RxFerrix().table("notes", "text VARCHAR")
+from tests.contract.small_program import ADMIN, ANN, NOW, Letter, notes
 
 
 class TestColours:

@@ -1,43 +1,17 @@
 """Contract 1.7: ids are drawn once, and step over those that rows were given."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 
-from rxferrix_lab import Mutation, MutationCtx, RxFerrix, TestApp
+from rxferrix_lab import MutationCtx, RxFerrix, TestApp
 from rxferrix_lab.errors import (
     SwallowedDatabaseError,
     TableError,
 )
-
-LARGEST = 2**63 - 1
-Body = Callable[[MutationCtx], object]
-
-
-def app_with(columns: str = "text VARCHAR", name: str = "notes") -> RxFerrix:
-    """An interactive app with one table."""
-    return RxFerrix(interactive=True).table(name, columns)
-
-
-async def do(t: TestApp, app: RxFerrix, body: Body) -> Any:  # noqa: ANN401  # what it returns
-    """Run a function as a mutation of its own."""
-
-    def run(ctx: MutationCtx) -> Any:  # noqa: ANN401  # what it returns
-        return body(ctx)
-
-    mutation: Mutation[[], Any] = app.mutation(name="body")(run)
-    return await t.run_mutation(mutation)
-
-
-def draw(ctx: MutationCtx) -> int:
-    return ctx.db.insert("notes", {})
-
-
-def draw_three(ctx: MutationCtx) -> list[int]:
-    return [draw(ctx), draw(ctx), draw(ctx)]
+from tests.contract.table_program import LARGEST, app_with, do, draw, draw_three
 
 
 class TestIds:

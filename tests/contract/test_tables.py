@@ -1,48 +1,22 @@
 """Contract 1.7: insert, get, patch and delete on any table with a BIGINT id."""
 
-from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
 import pytest
 
-from rxferrix_lab import Mutation, MutationCtx, QueryCtx, RxFerrix, TestApp
+from rxferrix_lab import MutationCtx, QueryCtx, RxFerrix, TestApp
 from rxferrix_lab.errors import (
     DuplicateNameError,
     ReservedTableError,
     TableError,
     UnknownRowError,
 )
+from tests.contract.table_program import app_with, do, draw
 
-LARGEST = 2**63 - 1
 NOTHING: dict[str, object] = {}
-Body = Callable[[MutationCtx], object]
-
-
-def app_with(columns: str = "text VARCHAR", name: str = "notes") -> RxFerrix:
-    """An interactive app with one table."""
-    return RxFerrix(interactive=True).table(name, columns)
-
-
-async def do(t: TestApp, app: RxFerrix, body: Body) -> Any:  # noqa: ANN401  # what it returns
-    """Run a function as a mutation of its own."""
-
-    def run(ctx: MutationCtx) -> Any:  # noqa: ANN401  # what it returns
-        return body(ctx)
-
-    mutation: Mutation[[], Any] = app.mutation(name="body")(run)
-    return await t.run_mutation(mutation)
-
-
-def draw(ctx: MutationCtx) -> int:
-    return ctx.db.insert("notes", {})
-
-
-def draw_three(ctx: MutationCtx) -> list[int]:
-    return [draw(ctx), draw(ctx), draw(ctx)]
 
 
 class TestVerbs:
