@@ -282,8 +282,15 @@ class Grid(JSComponent):
 
 
 def run_callback(callback: Callable[..., Any], *args: object) -> None:
-    """Call a callback; where it is a coroutine function, run it as a task of the session's loop."""
-    pn.state.execute(partial(callback, *args), schedule=False)
+    """Call a callback; where it is a coroutine function, run it as a task of the session's loop.
+
+    It waits until the browser has the page: panel drops what it draws before.
+    """
+    call = partial(callback, *args)
+    if pn.state.loaded:
+        pn.state.execute(call, schedule=False)
+    else:
+        pn.state.onload(call)
 
 
 def _plain(spec: Column | Action) -> dict[str, str]:

@@ -34,11 +34,13 @@ class JobPageView:
         self._model = model
         self._controls = controls
         self._job = JobId(controls.job)
-        self._details: JobDetails | None = None
+        self._details: JobDetails | None = None  # null: none was loaded, or there is none
+        self._has_loaded = False
         self._loading = Reloading(self._load)
         names = ("head", "life", "facts", "given", "outcome", "attempts", "usual", "live")
         self._parts = {name: html() for name in names}
         self._parts["head"].sizing_mode = None
+        put(self._parts["head"], '<span class="rx-quiet">Loading…</span>')
         self._cancel = pmui.Button(label="Cancel", size="small", variant="outlined", color="error")
         self._rerun = pmui.Button(label="Run again", size="small", variant="outlined")
         self._cancel.visible = self._rerun.visible = False
@@ -97,11 +99,14 @@ class JobPageView:
 
     async def _load(self) -> None:
         self._details = await perform(self._model.job(self._job))
+        self._has_loaded = True
         self._draw()
 
     # --- showing --------------------------------------------------------------------------------
     def _draw(self, *_: object) -> None:
         details, parts = self._details, self._parts
+        if not self._has_loaded:
+            return
         if details is None:
             hint = "It never existed, or it ended and was deleted after the keep period."
             put(parts["head"], empty(f"There is no job {self._job}.", hint))

@@ -29,6 +29,11 @@ from rxferrix_lab.views.pager import Pager
 from rxferrix_lab.views.reloading import Reloading
 
 PAGE_SIZE = 50
+LOADING = "Loading…"
+NOTHING = (
+    "No job matches. Clear the filters, or schedule one: "
+    "ctx.scheduler.run_after(timedelta(0), my_mutation)"
+)
 REDRAW = timedelta(seconds=1)
 FILTERS = (
     *("zone", "states", "text", "function", "pool", "cron", "since", "until", "order", "at"),
@@ -68,8 +73,7 @@ class JobList:
             selectable=model.operator.may_operate,
             openable=True,
             height=600,
-            empty_text="No job matches. Clear the filters, or schedule one: "
-            "ctx.scheduler.run_after(timedelta(0), my_mutation)",
+            empty_text=LOADING,
         )
         self._bulk = {
             name: pmui.Button(label=label, size="small", variant="outlined", margin=(4, 3))
@@ -159,6 +163,8 @@ class JobList:
 
     # --- showing --------------------------------------------------------------------------------
     def _time_went_on(self, *_: object) -> None:
+        if self._grid.empty_text == LOADING:
+            return
         if self._model.now - self._drawn_at >= REDRAW and not self._controls.job:
             self._draw()
 
@@ -171,6 +177,8 @@ class JobList:
             with_buttons=self._model.operator.may_operate,
         )
         self._grid.show_rows(rows)
+        if self._grid.empty_text != NOTHING:
+            self._grid.empty_text = NOTHING
         if self._grid.order != self._controls.order:
             self._grid.order = self._controls.order
         self._pager.show(self._page)

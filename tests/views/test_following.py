@@ -16,6 +16,7 @@ from rxferrix_lab import RxFerrix
 from rxferrix_lab.reactive.controls import Controls
 from rxferrix_lab.views import jobs, overview
 from rxferrix_lab.views.following import follow
+from rxferrix_lab.views.grid import run_callback
 
 PATIENCE_S = 20.0
 
@@ -46,14 +47,34 @@ def test_one_callback_waits_however_many_pictures_come(app: RxFerrix) -> None:
     stop_counting()
 
 
-def test_nothing_is_drawn_before_the_browser_has_the_page(app: RxFerrix) -> None:
-    document, model = Document(), app.model()
+def in_a_session() -> Document:
+    """A document whose browser has not said yet that it has the page."""
+    document = Document()
     session = MockSessionContext(document=document)
     document._session_context = lambda: session  # type: ignore[assignment]  # as panel itself does
+    ready: Any = pn.state  # panel's own application hears the browser by what is private to it
+    document.on_event("document_ready", partial(ready._schedule_on_load, document))
+    return document
+
+
+def test_what_is_asked_before_the_browser_has_the_page_is_done_once_it_has() -> None:
+    document = in_a_session()
+    done: list[str] = []
+
+    with set_curdoc(document):
+        run_callback(done.append, "cancel")
+        assert done == []
+        document.callbacks.trigger_event(DocumentReady())
+        assert done == ["cancel"]
+        run_callback(done.append, "rerun")
+
+    assert done == ["cancel", "rerun"]
+
+
+def test_nothing_is_drawn_before_the_browser_has_the_page(app: RxFerrix) -> None:
+    document, model = in_a_session(), app.model()
     drawn: list[int] = []
     with set_curdoc(document):
-        ready: Any = pn.state  # panel's own application hears the browser by what is private to it
-        document.on_event("document_ready", partial(ready._schedule_on_load, document))
         stop = follow(model, document, lambda: drawn.append(1))
     assert (model.hub.followers, waiting(document)) == (0, 0)
 
