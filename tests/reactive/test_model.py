@@ -171,7 +171,7 @@ async def test_closed_store_is_a_problem_and_keeps_the_last_picture(app: RxFerri
         model.refresh()
 
         assert not model.health.is_running
-        assert model.health.problem.startswith("the database is closed")
+        assert model.health.problem.startswith("the app has stopped")
         assert model.counts.pending == 1
 
 
