@@ -61,6 +61,7 @@ class Runtime:
         self._readers = (
             None if is_inline else ThreadPoolExecutor(READERS, thread_name_prefix="rxferrix-reader")
         )
+        self.has_ended = False
         self._calls = count(1)
         self._removed: dict[str, DeclaredCron] = {}  # by an operator; the declarations of then
         self.stepped: SteppedService | None = None  # null on a real clock, and where a test steps
@@ -73,7 +74,8 @@ class Runtime:
         await service.serve(started)
 
     def close(self) -> None:
-        """Give the readers' threads back."""
+        """Give the readers' threads back; nothing is answered from now on."""
+        self.has_ended = True
         if self._readers is not None:
             self._readers.shutdown(wait=False)  # what is queued hears that the app has stopped
 

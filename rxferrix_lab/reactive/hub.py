@@ -100,6 +100,8 @@ class Hub:
                 self.take(with_tables=with_tables)
                 took = stopwatch_s() - began
                 self._wake_all()
+                if self.runtime.has_ended and self.picture.health.problem:
+                    self._let_go()  # they have been told, and there is no more to tell
                 spent = stopwatch_s() - began
                 rest_s = min(max(FRAME_S, took * REST), LONGEST_REST_S) - spent
                 self._rest(max(rest_s, 0.0), is_owed=not with_tables)
@@ -143,6 +145,10 @@ class Hub:
                 wake = self._followers.get(key)
             if wake is not None:
                 wake()
+
+    def _let_go(self) -> None:
+        with self._news:
+            self._followers.clear()
 
     # --- pictures -------------------------------------------------------------------------------
     def take(self, *, with_tables: bool = True) -> Picture:

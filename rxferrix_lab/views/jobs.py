@@ -62,6 +62,7 @@ class JobList:
         self._controls = controls
         self._page = JobPage((), 0, 0)
         self._place: Place | None = None  # null: where the controls say
+        self._asks = 0  # how often another page was asked for; a load that was overtaken is dropped
         self._loading = Reloading(self._load)
         self._drawn_at = model.now - REDRAW
         self._question = Question()
@@ -136,20 +137,20 @@ class JobList:
         is_ours = self._place is not None and self._controls.at == str(self._place.job or "")
         if {event.name for event in events} == {"at"} and is_ours:
             return
-        self._place = None
+        self._place, self._asks = None, self._asks + 1
         self._loading.soon()
 
     def _go(self, place: Place) -> None:
-        self._place = place
+        self._place, self._asks = place, self._asks + 1
         self._loading.soon()
 
     async def _load(self) -> None:
         """Load the page that is wanted."""
-        place = self._place or place_of(self._controls)
+        place, asks = self._place or place_of(self._controls), self._asks
         found = await perform(
             self._model.find_jobs(self._search(), order_of(self._controls), place, PAGE_SIZE)
         )
-        if found is None:
+        if found is None or asks != self._asks:
             return
         self._page = found
         self._place = Place("at", found.jobs[0].id) if found.jobs and found.position else Place()

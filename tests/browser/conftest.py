@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import ConsoleMessage, Page, Request
+from playwright.sync_api import ConsoleMessage, Page, Request, expect
 
 from rxferrix_lab import RxFerrix
 from tests.browser.shop import make_shop
@@ -139,6 +139,7 @@ def opened(page: Page, url: str, complaints: Complaints) -> Callable[[str], Page
     def go(query: str = "section=jobs") -> Page:
         page.goto(f"{url}?{query}")
         page.get_by_text("LIVE", exact=True).wait_for()
+        expect(page.get_by_text("Loading…")).to_have_count(0)
         return page
 
     return go

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -38,6 +39,7 @@ def signed_in(browser: Browser, server: Server, user: str) -> Page:
     page.locator("input[name=password]").fill("secret")
     page.locator("button, input[type=submit]").first.click()
     page.get_by_text("LIVE", exact=True).wait_for()
+    page.locator("tbody tr").first.wait_for()
     return page
 
 
@@ -166,8 +168,8 @@ ROWS = 1_000_000
 
 
 @pytest.fixture
-def million(tmp_path: Path) -> RxFerrix:
-    """A shop that has done a million jobs."""
+def million(tmp_path: Path) -> Iterator[RxFerrix]:
+    """A shop that has done a million jobs, running."""
     path = tmp_path / "shop.duckdb"
     store = Store(path)
     store.open()
@@ -185,14 +187,15 @@ def million(tmp_path: Path) -> RxFerrix:
             FROM range(1, {ROWS + 1})
             """
         )
-    return make_shop(path)
+    shop = make_shop(path).start()
+    yield shop
+    shop.stop()
 
 
 def test_million_jobs_are_filtered_and_paged_to_the_end(
     page: Page, million: RxFerrix, free_port: int, complaints: Complaints
 ) -> None:
     del complaints
-    million.start()
     served = million.serve(free_port)
     page.goto(f"{served.url}?section=jobs&function=echo")
 
@@ -202,6 +205,3 @@ def test_million_jobs_are_filtered_and_paged_to_the_end(
     page.locator("tr[data-id='100']").wait_for()
     page.get_by_role("group", name="States").get_by_role("button", name="failed").click()
     expect(page.get_by_text("of 1 000".replace(" ", "\N{NARROW NO-BREAK SPACE}"))).to_be_visible()
-
-    served.stop()
-    million.stop()

@@ -82,3 +82,21 @@ def test_hub_follows_again_after_it_was_left(others: list[threading.Thread], app
 
     assert woken.wait(PATIENCE_S)
     stop()
+
+
+def test_followers_of_an_app_that_has_stopped_are_told_and_let_go(
+    app: RxFerrix, others: list[threading.Thread]
+) -> None:
+    model = app.model()
+    told = threading.Event()
+
+    def wake() -> None:
+        if model.hub.picture.health.problem:
+            told.set()
+
+    model.follow(wake)
+    app.stop()
+
+    assert told.wait(PATIENCE_S)
+    assert ended([thread for thread in hub_threads() if thread not in others])
+    assert model.hub.followers == 0
