@@ -126,8 +126,8 @@ class JobList:
 
     # --- loading --------------------------------------------------------------------------------
     async def _first(self) -> None:
-        await self._filters.load_names()
         await self._loading.whole()
+        await self._filters.load_names()
 
     def _changed(self, *_: object) -> None:
         if not self._controls.job:
