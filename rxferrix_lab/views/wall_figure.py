@@ -75,8 +75,8 @@ def _shade(plot: figure, picture: WallPicture) -> None:
     # Below the band and right of the change there is no line, whatever the change and the width.
     plot.add_layout(
         Label(
-            x=milliseconds(picture.end), y=bottom, x_offset=-8, y_offset=-12, text=_caption(picture),
-            text_align="right", text_baseline="top",
+            x=milliseconds(picture.end), y=bottom, x_offset=-8, y_offset=-12,
+            text=_caption(picture), text_align="right", text_baseline="top",
             text_color=text_colour(change), text_font_size="13px", text_font_style="bold",
         )
     )  # fmt: skip
