@@ -11,7 +11,8 @@ def checked_whole(value: object, what: str, least: int | None = None) -> int:
     Raises:
         ValueError: otherwise, or below `least`; `what` is what the number is for.
     """
-    if isinstance(value, bool) or not isinstance(value, int) or (least or value) > value:
+    is_low = least is not None and isinstance(value, int) and value < least
+    if is_low or isinstance(value, bool) or not isinstance(value, int):
         bound = f" of {least} or more" if least is not None else ""
         raise ValueError(f"{what} is a whole number{bound}, not {value!r:.60}")
     return value

@@ -38,6 +38,7 @@ ASKED: list[tuple[Callable[[Any], Any], str]] = [
     (lambda app: app.cancel_pool(None), "a pool's name is text, not None"),
     (lambda app: app.pause_cron([]), r"a cron's name is text, not \[\]"),
     (lambda app: app.serve("x"), "a port is a whole number of 0 or more, not 'x'"),
+    (lambda app: app.serve(-1), "a port is a whole number of 0 or more, not -1"),
     (lambda app: app.serve(99_999), "a port is a whole number from 0 to 65,535, not 99999"),
 ]
 
