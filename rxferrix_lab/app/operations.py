@@ -166,7 +166,7 @@ class Operations:
             self._change("remove_cron", f"cron {name}", body)
         except PermissionDeniedError:
             raise
-        except Exception:
+        except Exception:  # whatever it was, the cron is still there
             self._runtime.take_in(name)
             raise
 

@@ -97,6 +97,7 @@ class ValueType:
             wire = types.of(annotation)
             nodes = list(_nodes(shape.type_info(wire)))
             decoder = msgspec.json.Decoder(wire)
+        # What typing and msgspec raise for an annotation that they cannot read.
         except (TypeError, NameError, NotImplementedError, AttributeError) as error:
             raise TypeError(_refusal(shown, _explained(str(error)))) from error
         for node in nodes:

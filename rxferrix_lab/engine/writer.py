@@ -205,7 +205,7 @@ class Writer:
             group.was_refused = True
             at = group.owners.get((conflict.table.lower(), conflict.row), 0)
             return self._without(group, at, conflict.error)
-        except Exception as error:
+        except Exception as error:  # a mutation's own is caught where it ran; this is the store's
             if is_fatal(error) or is_transient(error):
                 raise
             transaction.rollback()

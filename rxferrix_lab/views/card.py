@@ -25,7 +25,8 @@ class TextPane(pn.pane.HTML):
 
     def _update(self, ref: str, model: Model) -> None:
         del ref
-        shown = self._process_param_change({"object": self.object})  # type: ignore[no-untyped-call]
+        given = {"object": self.object}
+        shown = self._process_param_change(given)  # type: ignore[no-untyped-call]  # it is panel's
         model.update(**shown)
 
 

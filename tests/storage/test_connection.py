@@ -47,7 +47,7 @@ def run_python(code: str, *arguments: object, **environment: str) -> str:
         "SET allowed_directories = ['/']",
         "SET lock_configuration = false",
         "INSTALL httpfs",
-        "ATTACH '/tmp/elsewhere-for-a-test.duckdb'",
+        "ATTACH 'elsewhere.duckdb'",
         "SELECT * FROM read_text('/etc/hostname')",
     ],
 )
